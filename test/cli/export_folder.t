@@ -18,7 +18,7 @@ my $dsn = own_database('bloomfilter_cli_export_folder');
 my $here = getcwd();
 mkdir 'www';
 my @export = ('export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--quiet');
-my @follow = (program(), @export, '--follow', '--every', '0.1', '--heartbeat', '1');
+my @follow = (program(), @export, '--follow', '--every', '0.2', '--heartbeat', '1');
 sub export { my (@options) = @_; return run('', @export, @options); }
 sub first { my ($word) = @_; return (manifest('users')->{$word} // [ '' ])->[0]; }
 sub path_of { my ($line, $ending) = @_; return 'www/users/' . (split / /, $line)[-1] . $ending; }
@@ -53,7 +53,7 @@ foreach my $option ('--poll', '--spread', '--heartbeat')
 	is((run('', @export, '--follow', $option, '1000000000000000000'))[0], 2, "$option of ages is refused, as hosts refuse it");
 }
 is((export('--heartbeat', '5'))[0], 2, 'a heartbeat needs --follow');
-begin('exporter', program(), @export, '--follow', '--every', '0.1');
+begin('exporter', program(), @export, '--follow', '--every', '0.5');
 ok(wait_for(30, sub { first('heartbeat') eq '20' }), 'who stays promises 20 s');
 cmp_ok(first('expires'), '>', first('serial'), 'and an end');
 is(sql("SELECT count(*) > 0 FROM pg_stat_activity WHERE application_name = 'bloomfilter export'"), 't', 'the server knows it by its name');
@@ -124,11 +124,6 @@ begin('exporter', @follow, '--after', "[ -e $here/well ]");
 ok(wait_for(60, sub { exporter_says('users', 'failures') >= 2 }), 'a command that fails is a failure, and tried again');
 spew('well', '');
 ok(wait_for(60, sub { exporter_says('users', 'failures') eq '0' }), 'until it does not');
-unlink 'well';
-insert(20);
-ok(wait_for(60, sub { exporter_says('users', 'failures') >= 3 }), 'it fails again, with new keys');
-spew('well', '');
-ok(wait_for(60, sub { exporter_says('users', 'failures') eq '0' && exporter_says('users', 'bits') > 0 }), 'which are published then');
 is(exporter_says('users', 'full_reads'), 1, 'all of the index was read once');
 is(finish('exporter', 'TERM'), 0, 'the exporter ends');
 
@@ -174,7 +169,7 @@ is(slurp('www/list/manifest'), $manifest, 'and nothing written');
 # ------------------------------------------------------------------------
 
 my $identity = first('identity');
-foreach my $try ([ 'empty', '' ], [ 'torn', substr(slurp('www/users/manifest'), 0, 100) ], [ 'of zeros', "\0" x 500 ])
+foreach my $try ([ 'empty', '' ], [ 'torn', substr(slurp('www/users/manifest'), 0, 100) ])
 {
 	my ($how, $text) = @$try;
 	spew('www/users/manifest', $text);

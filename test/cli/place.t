@@ -39,10 +39,8 @@ sub replace { my ($with, $file) = @_; copy($with, "$file.put") or die; rename "$
 
 my %harms = (
 	gone => sub { unlink $_[0] },
-	empty => sub { truncate $_[0], 0 },
 	'cut in its page' => sub { truncate $_[0], 1000 },
 	'cut in its bits' => sub { truncate $_[0], 5000 },
-	'longer' => sub { truncate $_[0], 20000 },
 	'zeros in its bits' => sub { overwrite($_[0], 4096 + 64, "\0" x 3000) },
 	'a bit set' => sub { overwrite($_[0], 4096 + 64, "\xff") },
 	'zeros in its page' => sub { overwrite($_[0], 0, "\0" x 4096) },
@@ -50,7 +48,6 @@ my %harms = (
 	'a damaged header' => sub { overwrite($_[0], 4096 + 10, "\xff") },
 	'an older file by cp' => sub { system('cp', 'older', $_[0]) },
 	'an older file by rename' => sub { replace('older', $_[0]) },
-	'a filter by cp' => sub { system('cp', 'filter', $_[0]) },
 	'a filter by rename' => sub { replace('filter', $_[0]) },
 	'itself by rename' => sub { system('cp', $_[0], "$_[0].c"); rename "$_[0].c", $_[0] },
 	'another list by rename' => sub { replace('other', $_[0]) },
@@ -72,7 +69,7 @@ foreach my $harm (grep { ($ENV{HARMS} // $_) eq $_ } sort keys %harms)
 		my $file = "$name/u.bloom";
 		serve('s', 1);
 		follow($name, $file);
-		wait_for(60, sub { lacks($file, @keys) eq '0' && status_word($file) eq '' }) or diag("no start: " . slurp(".$name.log"));
+		wait_for(60, sub { page_serial($file) == serial_of('s', 1) && lacks($file, @keys) eq '0' && status_word($file) eq '' }) or diag("no start: " . slurp(".$name.log"));
 		finish($name, $when eq 'started anew' ? 'TERM' : 'KILL') if $when ne 'alive';
 		$harms{$harm}->($file);
 		follow($name, $file) if $when ne 'alive';
@@ -87,12 +84,12 @@ foreach my $harm (grep { ($ENV{HARMS} // $_) eq $_ } sort keys %harms)
 			finish($name, 'KILL');
 			next;
 		}
-		ok(wait_for(60, sub { lacks($file, @keys) eq '0' && ($told = told($file))->{exit} eq '0' && ($told->{serial} // '') eq serial_of('s', 1) }), "$harm, $when: all is there again")
+		ok(wait_for(60, sub { page_serial($file) == serial_of('s', 1) && lacks($file, @keys) eq '0' && ($told = told($file))->{exit} eq '0' && ($told->{serial} // '') eq serial_of('s', 1) }), "$harm, $when: all is there again")
 		  || diag('lacks ' . lacks($file, @keys) . ", exit " . ($told->{exit} // '') . ', wrong ' . ($told->{wrong} // '') . "\n" . slurp(".$name.log"));
 		is($told->{serial}, serial_of('s', 1), 'and its serial is right');
 		# it goes on from there
 		serve('s', 2);
-		ok(wait_for(60, sub { lacks($file, @keys, 1101 .. 1200) eq '0' && (told($file)->{serial} // '') eq serial_of('s', 2) }), 'the next keys come')
+		ok(wait_for(60, sub { page_serial($file) == serial_of('s', 2) && lacks($file, @keys, 1101 .. 1200) eq '0' && (told($file)->{serial} // '') eq serial_of('s', 2) }), 'the next keys come')
 		  || diag(slurp(".$name.log"));
 		is(finish($name, 'TERM'), 0, 'and it ends when it is told to');
 		is_deeply([ sort map { s{.*/}{}r } glob("$name/* $name/.*.new") ], [ 'u.bloom', 'u.bloom.lock' ], 'and leaves nothing else');

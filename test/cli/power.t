@@ -2,8 +2,6 @@
 #	  Losses of power: a follower's writes are written down, and from each point on the way the
 #	  disk is left with any of the pages that were not synced, and page 0 torn between sectors.
 #	  What a reader of the next boot then tells is there; and so is what a reader of any copy tells.
-#	  Then random days of a host, of fixed seeds: kills, errors, pages that a failed write-back
-#	  dropped, losses of power with another boot, and looks between them.
 #
 # Needs nginx; a library (shim.c) writes down what the disk is told.
 
@@ -101,7 +99,7 @@ sub told_of
 # How many bits of a serial an image lacks.
 sub lost { my ($image, $serial) = @_; return unpack '%32b*', $blocks{$serial} & ~substr($image, 4096 + 64) . "\0" x length $blocks{$serial}; }
 
-my (%disk, %pending, @names, %durable);	# images by inode; units not synced; inodes that had the name
+my (%disk, %pending, @names);	# images by inode; units not synced; inodes that had the name
 my ($runs, $whole, %told, @wrong) = (0, 0);
 
 # The disk as a loss of power may leave it now.
@@ -125,45 +123,19 @@ sub lose_power
 	return;
 }
 
-# A disk after a write or a sync.
-sub record
-{
-	my ($record, $disk, $pending) = @_;
-	my ($what, $inode) = @$record{ 'what', 'inode' };
-	if ($what eq 'W') { push @{ $pending->{$inode} }, units($record->{at}, $record->{bytes}); }
-	elsif ($what eq 'S') { put(\$disk->{$inode}, @$_) foreach @{ delete $pending->{$inode} // [] }; }
-	return;
-}
-
 foreach my $record (@records)
 {
-	record($record, \%disk, \%pending);
-	if ($record->{what} eq 'R') { push @names, $record->{inode}; }
-	elsif ($record->{what} eq 'D') { @names = $names[-1] if @names; }
+	my ($what, $inode) = @$record{ 'what', 'inode' };
+	if ($what eq 'W') { push @{ $pending{$inode} }, units($record->{at}, $record->{bytes}); }
+	elsif ($what eq 'S') { put(\$disk{$inode}, @$_) foreach @{ delete $pending{$inode} // [] }; }
+	elsif ($what eq 'R') { push @names, $inode; }
+	elsif ($what eq 'D') { @names = $names[-1] if @names; }
 	# of the units that are pending, of which there are seldom more than four, each is lost by some draw
 	lose_power() foreach 1 .. 16;
 }
 is(join("\n", @wrong[ 0 .. ($#wrong > 9 ? 9 : $#wrong) ]), '', "$runs losses of power (seed $seed): what is told is there");
 is($whole, 0, 'and a file that has its name is whole');
 cmp_ok(scalar keys %told, '>=', 4, 'several serials were told');
-
-# The same could fail: who believed the serial of now would be told what is not there.
-my $believed = 0;
-(%disk, %pending, @names) = ();
-foreach my $record (@records)
-{
-	record($record, \%disk, \%pending);
-	@names = ($record->{inode}) if $record->{what} eq 'R';
-	next if !@names;
-	foreach (1 .. 10)
-	{
-		my $image = $disk{ $names[0] };
-		put(\$image, @$_) foreach grep { rand() < 0.5 } @{ $pending{ $names[0] } // [] };
-		my $serial = unpack 'Q<', substr $image, 520;
-		$believed++ if defined $blocks{$serial} && lost($image, $serial) > 0;
-	}
-}
-cmp_ok($believed, '>', 0, "where the serial of now is believed after a boot, $believed lack keys");
 
 # Who reads it in this boot, between any two writes, is told no serial whose bits are still to come.
 my (%seen, @early);
@@ -190,104 +162,6 @@ foreach my $record (@records)
 	delete $left{$named};
 }
 is("@silent", '', 'a file that is replaced says so before');
-
-# ------------------------------------------------------------------------
-# Random days of a host
-# ------------------------------------------------------------------------
-
-my @faults;
-$believed = 0;
-
-# What one look of a follower told the disk, with these variables for the shim: the units that
-# each inode has not synced, and what it has.  cut: the power was lost on the way, at the earliest
-# when FILE had its name.
-sub look_with
-{
-	my ($disk, $pending, $cut, %shim) = @_;
-	unlink 'day.log';
-	local %ENV = (%ENV, LD_PRELOAD => $shim, SHIM_FILE => 'day.bloom', SHIM_LOG => 'day.log', %shim);
-	waitpid start('', program(), 'pull', '--url', "$url/now", '--allow-http', '--out', 'day.bloom'), 0;
-	ending();
-	my @told = records_of('day.log');
-	my $named = 0;
-	foreach (0 .. $#told) { $named = $_ + 1 if $told[$_]{what} =~ /[RD]/; }
-	splice @told, $named + rand(@told - $named + 1) if $cut;
-	record($_, $disk, $pending) foreach @told;
-	return;
-}
-
-# A loss of power, which leaves some of what was not synced, and another boot: the last one of several draws.
-sub boot_anew
-{
-	my ($disk, $pending) = @_;
-	my $inode = (stat 'day.bloom')[1] // return;
-	my $units = delete $pending->{$inode} // [];
-	my $image;
-	foreach (1 .. 20)
-	{
-		$image = $disk->{$inode} // '';
-		put(\$image, @$_) foreach grep { rand() < 0.5 } @$units;
-		my ($told, $now) = (told_of($image), unpack 'Q<', substr $image, 520);
-		push @faults, "a draw tells $told, which is not there" if lost($image, $told) > 0;
-		$believed++ if lost($image, $now) > 0;
-	}
-	substr $image, 48, 16, "\1" x 16;
-	substr $image, 504, 8, pack 'Q<', xxh64(substr $image, 0, 504);
-	overwrite('day.bloom', 0, $image);
-	$disk->{$inode} = $image;
-	return;
-}
-
-# The file system drops pages that it could not write, after it said so to who synced.
-sub drop_pages
-{
-	my ($disk, $pending) = @_;
-	my $inode = (stat 'day.bloom')[1] // return 0;
-	return 0 if slurp('.stderr') !~ /saving failed/;
-	overwrite('day.bloom', $_->[0], substr $disk->{$inode}, $_->[0], length $_->[1]) foreach grep { $_->[0] >= 4096 && rand() < 0.7 } @{ $pending->{$inode} // [] };
-	return 1;
-}
-
-# What is wrong with FILE: its reader tells of keys that are not there.
-sub wrong_now
-{
-	return '' if !-e 'day.bloom';
-	my $serial = told('day.bloom')->{serial} // 0;
-	return '' if $serial eq '0';
-	return "it tells $serial, which there is not" if !defined $blocks{$serial};
-	my $missing = lost(slurp('day.bloom'), $serial);
-	return $missing > 0 ? "it tells $serial and lacks $missing bits" : '';
-}
-
-my %events;
-foreach my $day (1 .. 12)
-{
-	my (%on_disk, %unsynced);
-	my ($state, $history) = (0, '');
-	srand $day;
-	unlink glob '{.day,day}.bloom*';
-	foreach my $step (1 .. 9)
-	{
-		my $event = (qw(look kill fail drop drop power power))[ rand 7 ];
-		$state += int rand 2 if $state < 5;
-		serve('s', $state);
-		my %shim = $event eq 'kill' ? (SHIM_KILL => 1 + int rand 30) : $event eq 'fail' ? (SHIM_FAIL => 1 + int rand 30, SHIM_ERROR => rand() < 0.5 ? 5 : 28) :
-			$event eq 'drop' ? (SHIM_ONLY => 'fdatasync', SHIM_FAIL => 1, SHIM_ERROR => 5) : ();
-		look_with(\%on_disk, \%unsynced, $event eq 'power', %shim);
-		boot_anew(\%on_disk, \%unsynced) if $event eq 'power';
-		$event = 'look' if $event eq 'drop' && !drop_pages(\%on_disk, \%unsynced);
-		$history .= " $event";
-		$events{$event}++;
-		my $fault = wrong_now();
-		push @faults, "day $day,$history: $fault" if $fault ne '';
-	}
-	serve('s', 5);
-	(pull_once('day.bloom'))[0] eq '0' or (pull_once('day.bloom'))[0] eq '0' or push @faults, "day $day,$history: it does not recover: " . slurp('.stderr');
-	push @faults, "day $day,$history: other bits at its end" if substr(slurp('day.bloom'), 4096 + 64) ne $blocks{ serial_of('s', 5) };
-}
-is(join("\n", @faults), '', 'random days of kills, errors, dropped pages and losses of power: what is told is there, and all heals');
-cmp_ok($believed, '>', 0, "where the serial of now is believed after a boot, $believed lack keys");
-is(scalar(keys %events), 5, 'of each: ' . join ', ', map { "$events{$_} $_" } sort keys %events);
 
 # ------------------------------------------------------------------------
 # Keys that come while FILE is being saved

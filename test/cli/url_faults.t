@@ -14,9 +14,11 @@ use CommandLine;
 use Hosts;
 use Lists;
 use POSIX qw(ENOSPC EIO);
+use Readers qw(open_reader close_readers);
 use Test::More;
 
 my $shim = $ENV{BLOOMFILTER_SHIM} // plan skip_all => 'BLOOMFILTER_SHIM names no library';
+my $reader = $ENV{BLOOMFILTER_READER} // plan skip_all => 'BLOOMFILTER_READER names no program';
 my $url = begin_nginx(free_port());
 make_list($url, 's', 100, 'new:1-300', 'set:1001-1100', 'set:1101-1200', 'flip:2001-2100', 'set:2101-2200', 'new:3001-3300');
 make_list($url, 'c', 100, 'tracked:1-300', 'out:1-20', 'out:21-30');
@@ -39,7 +41,7 @@ sub look
 {
 	my ($file, %shim) = @_;
 	local %ENV = (%ENV, LD_PRELOAD => $shim, SHIM_FILE => 'u.bloom', %shim);
-	my $child = start('', program(), 'pull', '--url', "$url/now", '--allow-http', '--out', $file);
+	my $child = start('', program() . '-lists', 'pull', '--url', "$url/now", '--allow-http', '--out', $file);
 	waitpid $child, 0;
 	return ending();
 }
@@ -47,19 +49,25 @@ sub look
 my $hosts = 0;
 sub new_host { my $folder = 'k' . ++$hosts; mkdir $folder; return "$folder/u.bloom"; }
 
-# What a file tells that it has, and how many keys it lacks then, or has of those that went by a change.
+# Up to where a file tells that it has all.
+sub told_by { my ($file, $list) = @_; my $told = told($file); return $list eq 'c' ? $told->{changes_to} // $told->{serial} : $told->{serial}; }
+
+# The same, and how many keys it lacks then, or has of those that went by a change.
 sub answers
 {
 	my ($file, $list) = @_;
-	my $told = told($file);
-	my $serial = $told->{serial};
-	return ($serial, lacks($file, keys_at($serial // 0))) if $list eq 's';
-	$serial = $told->{changes_to} // $serial;
-	my $gone = ($serial // 0) < serial_of('c', 1) ? 0 : $serial < serial_of('c', 2) ? 20 : 30;
-	return ($serial, lacks($file, 31 .. 300) . ($gone > 0 && count_of($file, 1 .. $gone) != 0 ? ' and has some that went' : ''));
+	my $ask = open_reader($reader, $file);
+	my ($serial) = $list eq 'c' ? told_by($file, $list) : $ask->();
+	my $gone = $list eq 's' || ($serial // 0) < serial_of('c', 1) ? 0 : $serial < serial_of('c', 2) ? 20 : 30;
+	my $lacks = ($ask->(map { "$_-$_" } $list eq 'c' ? (31 .. 300) : keys_at($serial // 0)))[1] // 'all';
+	$lacks .= ' and has some that went' if $gone > 0 && (($ask->("1-$gone"))[1] // 0) != $gone;
+	close_readers();
+	return ($serial, $lacks);
 }
 
 # From one state to another, or from nothing (undef): what is wrong with what is left by a look that was hurt.
+# Behind its page the file has what that of a host has which nothing hurt.
+my $right;
 sub problem_of
 {
 	my ($file, $how, $from, $to, $list) = @_;
@@ -73,7 +81,7 @@ sub problem_of
 	elsif (defined $from) { return 'the file is gone'; }
 	my ($status, undef, $err) = pull_once($file);
 	return "the next look ended with $status: $err" if $status ne '0';
-	return 'the next look left something else' if join(' ', answers($file, $list)) ne serial_of($list, $to) . ' 0';
+	return 'the next look left something else' if join(' ', told_by($file, $list), substr slurp($file), 4096) ne join ' ', serial_of($list, $to), $right;
 	($status, undef, $err) = run('', 'verify', $file);
 	return "verify ended with $status: $err" if $status ne '0';
 	return 'files are left: ' . join ' ', glob("$file* " . $file =~ s{u\.bloom$}{.u*}r) if glob($file =~ s{u\.bloom$}{.u*}r);
@@ -86,15 +94,29 @@ foreach my $way ([ undef, 1, 'c' ], [ 0, 1, 's' ], [ 2, 4, 's' ], [ 1, 2, 'c' ])
 {
 	my ($from, $to, $list) = @$way;
 	my $name = "$list " . (defined $from ? "from state $from" : 'from nothing') . " to $to";
-	my $begin = sub { my $file = new_host(); if (defined $from) { serve($list, $from); (pull_once($file))[0] eq '0' or die 'no start'; } serve($list, $to); return $file; };
-	my $file = $begin->();
+	my $file = new_host();
+	my $folder = $file =~ s{/.*}{}r;
+	serve($list, $from // $to);
+	if (defined $from) { (pull_once($file))[0] eq '0' && link $file, "$folder/kept" or die 'no start'; }
+	my $before = defined $from ? slurp($file) : '';
+	serve($list, $to);
+	# the file of before, by its inode, which it knows
+	my $begin = sub
+	{
+		unlink glob "$folder/{.u*,u.bloom}";
+		return if !defined $from;
+		spew("$folder/kept", $before);
+		link "$folder/kept", $file or die "$file: $!";
+	};
+	$begin->();
 	is(look($file, SHIM_COUNT => 'calls'), 0, "$name, whole");
 	chomp(my $calls = slurp('calls'));
+	$right = substr slurp($file), 4096;
 	cmp_ok($calls, '>', 5, "in $calls calls");
 	my @wrong;
 	foreach my $n (1 .. $calls)
 	{
-		$file = $begin->();
+		$begin->();
 		my $how = look($file, SHIM_KILL => $n);
 		# a child saves, whose end is not the follower's
 		push @wrong, "killed before call $n: it ended with $how" if $how ne 'signal 9' && $how ne '0';
@@ -107,13 +129,13 @@ foreach my $way ([ undef, 1, 'c' ], [ 0, 1, 's' ], [ 2, 4, 's' ], [ 1, 2, 'c' ])
 	{
 		foreach my $error ($call =~ /sync/ ? EIO : ENOSPC)
 		{
-			$file = $begin->();
+			$begin->();
 			is(look($file, SHIM_ONLY => $call, SHIM_COUNT => 'calls', SHIM_FAIL => 1_000_000, SHIM_ERROR => 0), 0, "$name: count of $call");
 			chomp(my $count = -e 'calls' ? slurp('calls') : 0);
 			unlink 'calls';
 			foreach my $n (1 .. $count)
 			{
-				$file = $begin->();
+				$begin->();
 				my $how = look($file, SHIM_ONLY => $call, SHIM_FAIL => $n, SHIM_ERROR => $error);
 				my $left = $call eq 'renameat' && defined $from && page_of($file)->{superseded};
 				my $problem = $left ? 'readers are to leave the file that stays' : problem_of($file, $how, $from, $to, $list);

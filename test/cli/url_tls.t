@@ -42,7 +42,7 @@ my $to_http = "http://127.0.0.1:$plain";
 begin_nginx($plain, '}', "server { listen 127.0.0.1:$secure ssl; root $here/www; ssl_certificate $here/right.crt; ssl_certificate_key $here/right.key;",
 	'location = /hop0/manifest { alias ' . "$here/www/users/manifest; }", @hops,
 	"location = /down/manifest { return 302 $to_http/users/manifest; }",
-	"location = /away/manifest { return 302 https://localhost:$named/users/manifest; }", '}',
+	'}',
 	"server { listen 127.0.0.1:$named ssl; root $here/www; ssl_certificate $here/other.crt; ssl_certificate_key $here/other.key;");
 my $url = "https://127.0.0.1:$secure";
 
@@ -72,9 +72,6 @@ refuses_to_pull('an authority that nobody knows is refused', qr/its certificate 
 {
 	local $ENV{SSL_CERT_FILE} = "$here/other.ca";
 	refuses_to_pull('and so is the wrong one', qr/its certificate is not trusted/, 'users');
-	local $ENV{SSL_CERT_DIR} = '';
-	$ENV{SSL_CERT_FILE} = "$here/nothing";
-	refuses_to_pull('and one whose file is not there', qr/its certificate is not trusted/, 'users');
 }
 $ENV{SSL_CERT_FILE} = "$here/right.ca";
 is((pull('users'))[2], '', 'SSL_CERT_FILE names the right one');
@@ -118,8 +115,7 @@ my ($status, undef, $err) = pull('hop3');
 unlike($err, qr/redirect/i, 'three redirections are followed');
 refuses_to_pull('but not four', qr/redirect/i, 'hop4');
 spew('headers', "Authorization: Bearer hush\n");
-refuses_to_pull('none with secrets', qr/answered 302/, 'away', '--header-file', 'headers');
-refuses_to_pull('none, to the same host either', qr/answered 302/, 'hop1', '--header-file', 'headers');
+refuses_to_pull('none with secrets, to the same host either', qr/answered 302/, 'hop1', '--header-file', 'headers');
 is((pull('users', '--header-file', 'headers'))[2], '', 'where nothing leads on, the header is sent');
 
 done_testing();

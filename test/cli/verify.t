@@ -16,19 +16,13 @@ like($out, qr/\Asound: checksum [0-9a-f]{16}, \d+ of \d+ bits set\nholds about \
 
 # Flipped bits are found, and that is an answer: status 1.
 my $sound = slurp('filter');
-foreach my $bit (3, 8 * 40, 8 * length($sound) - 1)
-{
-	my $flipped = $sound;
-	vec($flipped, $bit, 1) ^= 1;
-	spew('flipped', $flipped);
-	($status, $out, $err) = run('', 'verify', 'flipped');
-	ok($status eq '1' && $out eq '' && $err =~ /\Abloomfilter: .*flipped.*\n\z/, "bit $bit that was flipped is found");
-}
-foreach my $length (63, length($sound) - 1)
-{
-	spew('cut', substr $sound, 0, $length);
-	is((run('', 'verify', 'cut'))[0], 1, "cut off at $length");
-}
+my $flipped = $sound;
+vec($flipped, 8 * length($sound) - 1, 1) ^= 1;
+spew('flipped', $flipped);
+($status, $out, $err) = run('', 'verify', 'flipped');
+ok($status eq '1' && $out eq '' && $err =~ /\Abloomfilter: .*flipped.*\n\z/, 'a bit that was flipped is found');
+spew('cut', substr $sound, 0, length($sound) - 1);
+is((run('', 'verify', 'cut'))[0], 1, 'and a byte that is cut off');
 refuses(qr/nowhere/, '', 'verify', 'nowhere');
 refuses(qr/--copy excludes --null/, "1\n", 'verify', '--copy', '--null', '-k', '-', 'nowhere');
 
@@ -40,13 +34,10 @@ like((run(lines(1 .. 10), 'verify', 'filter', '--keys', '-'))[1], qr/^keys: 10, 
 is($status, 1, 'missing keys');
 my ($missing, $first) = $out =~ /^keys: 3001, (\d+) MISSING, the first in line (\d+)$/m;
 cmp_ok($missing, '>=', 980, 'number of missing keys');
-cmp_ok($first, '>', 2000, 'line of the first one');
-cmp_ok($first, '<', 2010, 'line of the first one');
+ok($first > 2000 && $first < 2010, 'line of the first one');
 ($status, $out, $err) = run("1\nx\n", 'verify', 'filter', '-k', '-');
 is($status, 2, 'a line that is no key');
 like($err, qr/line 2: "x" is not a key of type integer/, 'names its line');
-($status, $out, $err) = run('', 'verify', 'filter', '-k', 'nowhere');
-is($status . ($err =~ /nowhere/), 21, 'no key file');
 is((run("1\0002\0", 'verify', 'filter', '-0', '-k', '-'))[0], 0, 'keys that end with a zero byte');
 ($status, $out, $err) = run("1\n", 'verify', 'filter', '-t', 'text', '-k', '-');
 is("$status $err", "2 bloomfilter: bloomfilter holds integer keys, not text\n", 'keys of another type');
@@ -63,8 +54,6 @@ run(lines(1 .. 5000), 'build', '-n', '5000', '--parts', '2', 'set');
 is($status, 0, 'a set');
 like($out, qr/, 2 parts$/m, 'its parts');
 my $set = slurp('set');
-spew('set', substr $set, 0, length($set) - 100);
-is((run('', 'verify', 'set'))[0], 1, 'a set that was cut');
 substr($set, -1, 1) = chr(1 ^ ord substr $set, -1);
 spew('set', $set);
 is((run('', 'verify', 'set'))[0], 1, 'a set with another bit');
@@ -74,8 +63,6 @@ is((run("1\n", 'build', '-t', 'integer', '-n', '10', 'proof'))[0], 0, 'a filter'
 ($status, undef, $err) = run('', 'verify', 'proof', '--keys', '-');
 is($status, 2, 'no keys');
 like($err, qr/no keys in standard input; if it is as it should be, add --allow-empty/, 'are refused');
-spew('nothing', '');
-like((run('', 'verify', 'proof', '--keys', 'nothing'))[2], qr/no keys in nothing;/, 'from a file, too');
 is((run('', 'verify', 'proof', '--keys', '-', '--allow-empty'))[0], 0, 'unless they are allowed');
 
 # A later version can't be told
