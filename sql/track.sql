@@ -161,6 +161,34 @@ select bloom_lookup_each('swap', array[1, 2, 3]);
 call bloom_drop('swap');
 drop table swap, swap_old;
 
+-- Rows of logical replication: triggers that are fired always stay so, and TRUNCATE is refused then, too.
+create table copied (k int primary key);
+call bloom_publish('copied', 'select k from copied', allow_empty => true);
+call bloom_track('copied', 'copied', 'k');
+alter table copied enable always trigger bloom_change_copied;
+insert into copied values (1);
+alter table copied enable always trigger bloom_truncate_copied;
+call bloom_track('copied', 'copied', 'k');
+set session_replication_role = replica;
+insert into copied values (1);
+truncate copied;
+reset session_replication_role;
+select bloom_lookup('copied', 1);
+call bloom_drop('copied');
+drop table copied;
+
+-- A name of many letters, of more than one byte each.
+select 'a' || repeat('ü', 40) as long \gset
+create table long (k int primary key);
+insert into long values (1);
+call bloom_publish(:'long', 'select k from long');
+call bloom_track(:'long', 'long', 'k');
+select convert_from(convert_to(tgname, 'UTF8'), 'UTF8') from pg_trigger where tgrelid = 'long'::regclass order by 1;
+call bloom_untrack(:'long');
+select count(*) from pg_trigger where tgrelid = 'long'::regclass;
+call bloom_drop(:'long');
+drop table long;
+
 -- No trigger sees a virtual column, which PostgreSQL 18 has.
 create function refuses_virtual() returns boolean language plpgsql as $$
 begin

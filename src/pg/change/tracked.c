@@ -127,7 +127,8 @@ check_kind(const TriggerData *trigger, const BfpgTracked *tracked)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(trigger->tg_relation), trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST]),
 			 errdetail("The list has %s keys, and column \"%s\" has %s keys.", tracked->keys, trigger->tg_trigger->tgargs[BFPG_TRACKED_KEY], type),
-			 errhint("CALL bloom_publish with the list's query and allow_type_change => true, or track the column that its query returns.")));
+			 errhint("CALL bloom_publish with the list's query and allow_type_change => true, track the column that its query returns, or drop the trigger \"%s\".",
+					 trigger->tg_trigger->tgname)));
 }
 
 /* Whether an index allows one row for each value of a column. */
@@ -168,9 +169,9 @@ is_inherited(Relation table)
 	return find_inheritance_children(RelationGetRelid(table), NoLock) != NIL || has_superclass(RelationGetRelid(table));
 }
 
-/* The enabled trigger by which a table tracks a list, or the one that refuses TRUNCATE; NULL: there is none. */
+/* The trigger of a table for a list that is fired whenever another one is that is enabled so; NULL: there is none. */
 static Trigger *
-find_trigger(Relation table, Oid function, const char *list, int16 type)
+find_trigger(Relation table, Oid function, const char *list, int16 type, char enabled)
 {
 	int			i;
 
@@ -178,8 +179,9 @@ find_trigger(Relation table, Oid function, const char *list, int16 type)
 	{
 		Trigger    *trigger = &table->trigdesc->triggers[i];
 
-		if (trigger->tgfoid == function && trigger->tgenabled != TRIGGER_DISABLED && (trigger->tgtype & type) == type &&
-			TRIGGER_FOR_ROW(trigger->tgtype) == TRIGGER_FOR_ROW(type) && trigger->tgnargs > 0 && strcmp(trigger->tgargs[BFPG_TRACKED_LIST], list) == 0)
+		if (trigger->tgfoid == function && (trigger->tgenabled == TRIGGER_FIRES_ALWAYS || trigger->tgenabled == enabled) &&
+			(trigger->tgtype & type) == type && TRIGGER_FOR_ROW(trigger->tgtype) == TRIGGER_FOR_ROW(type) &&
+			trigger->tgnargs > 0 && strcmp(trigger->tgargs[BFPG_TRACKED_LIST], list) == 0)
 			return trigger;
 	}
 	return NULL;
@@ -218,13 +220,14 @@ check_rows(Relation root, const char *list, const char *key)
 static void
 check_table(const TriggerData *trigger)
 {
-	const char *list = trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST];
+	const Trigger *of_rows = trigger->tg_trigger;
+	const char *list = of_rows->tgargs[BFPG_TRACKED_LIST];
 	Relation	root = open_root(trigger->tg_relation);
 
-	check_rows(root, list, trigger->tg_trigger->tgargs[BFPG_TRACKED_KEY]);
-	if (find_trigger(trigger->tg_relation, trigger->tg_trigger->tgfoid, list, REFUSES_TRUNCATE) == NULL ||
-		find_trigger(root, trigger->tg_trigger->tgfoid, list, REFUSES_TRUNCATE) == NULL)
-		refuse_use(trigger, psprintf("It needs a trigger BEFORE TRUNCATE of the same list beside it, which table \"%s\" or its partition lacks.", RelationGetRelationName(root)));
+	check_rows(root, list, of_rows->tgargs[BFPG_TRACKED_KEY]);
+	if (find_trigger(trigger->tg_relation, of_rows->tgfoid, list, REFUSES_TRUNCATE, of_rows->tgenabled) == NULL ||
+		find_trigger(root, of_rows->tgfoid, list, REFUSES_TRUNCATE, of_rows->tgenabled) == NULL)
+		refuse_use(trigger, psprintf("It needs a trigger BEFORE TRUNCATE of the same list beside it, enabled as it is itself. Table \"%s\" or its partition lacks one.", RelationGetRelationName(root)));
 	table_close(root, AccessShareLock);
 }
 
@@ -280,7 +283,7 @@ bfpg_change_check_trigger(Relation table, Oid schema, const char *list)
 										   PointerGetDatum(buildoidvector(NULL, 0)), ObjectIdGetDatum(schema));
 	TriggerData trigger = {
 		.type = T_TriggerData, .tg_event = TRIGGER_EVENT_ROW | TRIGGER_EVENT_AFTER, .tg_relation = table,
-		.tg_trigger = find_trigger(table, function, list, TRIGGER_TYPE_ROW)
+		.tg_trigger = find_trigger(table, function, list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ON_ORIGIN)
 	};
 	BfpgTracked tracked = {.schema = schema, .list = CStringGetTextDatum(list)};
 

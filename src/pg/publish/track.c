@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "tcop/pquery.h"
 #include "utils/acl.h"
@@ -197,27 +198,49 @@ static const char *
 trigger_name(const char *list, const char *what)
 {
 	if (strlen(list) > NAMEDATALEN / 2)
-		list = psprintf("%.16s_%08x", list, hash_bytes((const unsigned char *) list, (int) strlen(list)));
-	return quote_identifier(psprintf("bloom_%s_%s", what, list));
+		list = psprintf("%.*s_%08x", pg_mbcliplen(list, (int) strlen(list), 16), list, hash_bytes((const unsigned char *) list, (int) strlen(list)));
+	return psprintf("bloom_%s_%s", what, list);
+}
+
+/* Whether a table has a trigger that is fired always, as rows of logical replication need it. */
+static bool
+fires_always(Oid relation, const char *name)
+{
+	Relation	table = table_open(relation, AccessShareLock);
+	bool		always = false;
+	int			i;
+
+	for (i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
+		always |= table->trigdesc->triggers[i].tgenabled == TRIGGER_FIRES_ALWAYS && strcmp(table->trigdesc->triggers[i].tgname, name) == 0;
+	table_close(table, NoLock);
+	return always;
 }
 
 /* As the caller, who needs the rights to do so. */
+static void
+make_trigger(Oid table, const char *name, const char *what, const char *arguments, bool always)
+{
+	execute(psprintf("CREATE OR REPLACE TRIGGER %s %s EXECUTE FUNCTION %s", quote_identifier(name), what, arguments), SPI_OK_UTILITY);
+	if (always)
+		execute(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", qualified(table), quote_identifier(name)), SPI_OK_UTILITY);
+}
+
 static void
 make_triggers(const BfpgPublication *list, const TrackedTable *tracked)
 {
 	const char *function = quote_qualified_identifier(get_namespace_name(list->place.schema), "bloom_change_trigger");
 	const char *name = quote_literal_cstr(list->name);
+	const char *change = trigger_name(list->name, "change");
+	bool		always = fires_always(tracked->relation, change);
 	ListCell   *cell;
 
-	execute(psprintf("CREATE OR REPLACE TRIGGER %s AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %s(%s, %s%s%s)",
-					 trigger_name(list->name, "change"), qualified(tracked->relation), function, name,
-					 quote_literal_cstr(tracked->key), tracked->value == NULL ? "" : ", ",
-					 tracked->value == NULL ? "" : quote_literal_cstr(tracked->value)),
-			SPI_OK_UTILITY);
+	make_trigger(tracked->relation, change, psprintf("AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW", qualified(tracked->relation)),
+				 psprintf("%s(%s, %s%s%s)", function, name, quote_literal_cstr(tracked->key), tracked->value == NULL ? "" : ", ",
+						  tracked->value == NULL ? "" : quote_literal_cstr(tracked->value)), always);
 	foreach(cell, find_all_inheritors(tracked->relation, ShareRowExclusiveLock, NULL))
-		execute(psprintf("CREATE OR REPLACE TRIGGER %s BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s(%s)",
-						 trigger_name(list->name, "truncate"), qualified(lfirst_oid(cell)), function, name),
-				SPI_OK_UTILITY);
+		make_trigger(lfirst_oid(cell), trigger_name(list->name, "truncate"),
+					 psprintf("BEFORE TRUNCATE ON %s FOR EACH STATEMENT", qualified(lfirst_oid(cell))),
+					 psprintf("%s(%s)", function, name), always);
 }
 
 /* Keys that are in the table must be those that the trigger takes; nobody writes it meanwhile. */
