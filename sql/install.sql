@@ -57,11 +57,13 @@ where prosecdef or proconfig is not null;
 select bloom_hash(1) is not null as loaded;
 select name, setting, unit, vartype, context, enumvals from pg_settings where name like 'bloomfilter.%' order by 1;
 
--- dropping it leaves nothing
 select array_agg(description order by description collate "C") as members from member \gset
 drop extension bloomfilter;
-select count(*) from pg_proc where proname ~ 'bloom_' and probin like '%bloomfilter%';
-select to_regtype('bloomfilter');
+create function pg_temp.catalogs() returns text language sql as $$
+  select concat_ws(' ', (select count(*) from pg_proc), (select count(*) from pg_type), (select count(*) from pg_class), (select count(*) from pg_operator),
+    (select count(*) from pg_cast), (select count(*) from pg_aggregate), (select count(*) from pg_depend), (select count(*) from pg_description),
+    (select count(*) from pg_init_privs), (select count(*) from pg_opclass), (select count(*) from pg_am)) $$;
+select pg_temp.catalogs() as without \gset
 
 -- it works in a schema of its own, with only pg_catalog in the search path
 create schema bloom_home;
@@ -89,13 +91,17 @@ begin
   return answer;
 end $$;
 select bloom_home.check_all();
--- it can be moved
-alter extension bloomfilter set schema public;
+-- it can be moved, also to a schema whose name needs quotes
+create schema "a""b; select";
+alter extension bloomfilter set schema "a""b; select";
 select bloom_home.check_all();
 alter extension bloomfilter set schema bloom_home;
 select bloom_home.check_all();
 drop function bloom_home.check_all();
+drop schema "a""b; select";
+-- dropping it leaves nothing
 drop extension bloomfilter;
+select pg_temp.catalogs() = :'without' as nothing_left;
 
 -- it does not take over an object that was there before
 create function bloom_home.bloom_cardinality(text) returns int language sql as 'select 1';
@@ -110,6 +116,9 @@ drop schema bloom_home cascade;
 
 -- whoever may create in the database can install it
 create role regress_bloom_owner;
+set role regress_bloom_owner;
+create extension bloomfilter;
+reset role;
 do $$ begin execute format('grant create on database %I to regress_bloom_owner', current_database()); end $$;
 -- even where another role's schema is; nobody is told of himself
 create schema regress_bloom_schema;
@@ -117,6 +126,10 @@ grant all on schema regress_bloom_schema to regress_bloom_owner with grant optio
 set role regress_bloom_owner;
 create extension bloomfilter schema regress_bloom_schema;
 select regress_bloom_schema.bloom_contains(regress_bloom_schema.bloom_agg(k, 10), 1) from generate_series(1, 10) k;
+-- what runs with C code is not theirs
+reset role;
+select count(*) from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid where proowner = 'regress_bloom_owner'::regrole;
+set role regress_bloom_owner;
 -- and may do all with lists, and let others
 call regress_bloom_schema.bloom_publish('ten', 'SELECT k FROM generate_series(1, 10) k');
 select name, regress_bloom_schema.bloom_lookup('ten', 1) from regress_bloom_schema.bloom_published;

@@ -54,7 +54,7 @@ EOC
 	note "p $p: $bytes bytes in $chunks chunks, blocks of $block bytes";
 
 	my $worst = 0;
-	foreach my $key (map { $_ * 97 } 1 .. 100)
+	foreach my $key (map { $_ * 97 } 1 .. 30)
 	{
 		my $blocks =
 		  toast_blocks($table, "SELECT bloom_contains(f, $key) FROM $table");
@@ -160,70 +160,6 @@ EOC
 	$asker->quit;
 }
 
-# Where and how a value is stored changes the price of an answer, not the answer.
-sub same_answers
-{
-	my ($table, $name) = @_;
-	is( $session->query(<<"EOC"), 0, "$name: same answers, one row at a time");
-SELECT count(*) FROM generate_series(1, 400) AS k
-WHERE bloom_contains((SELECT f FROM $table), k) <> bloom_contains((SELECT f FROM plain), k)
-EOC
-	is( $session->query(<<"EOC"), 0, "$name: same answers in a scan");
-SELECT count(*) FROM $table AS t, plain AS p, generate_series(15000, 25000) AS k
-WHERE bloom_contains(t.f, k) <> bloom_contains(p.f, k)
-EOC
-	is($session->query("SELECT t.f = p.f AND bloom_verify(t.f) FROM $table AS t, plain AS p"),
-		't', "$name: same bytes");
-	return;
-}
-
-foreach my $n (20, 1000, 2_000_000)
-{
-	$session->query(<<"EOC");
-DROP TABLE IF EXISTS plain;
-CREATE TABLE plain AS
-SELECT bloom_add_all(bloom_create($n), array(SELECT k FROM known LIMIT least($n, 20000))) AS f;
-EOC
-	foreach my $storage ('plain', 'main', 'extended', 'external')
-	{
-		next if $storage eq 'plain' && $n > 5000;
-		$session->query(<<"EOC");
-DROP TABLE IF EXISTS other;
-CREATE TABLE other (f bloomfilter);
-ALTER TABLE other ALTER f SET STORAGE $storage;
-INSERT INTO other SELECT f FROM plain;
-EOC
-		same_answers('other', "n $n, storage $storage");
-		next if $storage ne 'extended';
-		foreach my $method ('pglz', 'lz4')
-		{
-			next if $session->state_of("ALTER TABLE other ALTER f SET COMPRESSION $method") ne '';
-			$session->query(
-				'TRUNCATE other; INSERT INTO other SELECT f::bytea::bloomfilter FROM plain');
-			same_answers('other', "n $n, compressed by $method");
-		}
-	}
-	$session->query('VACUUM FULL other');
-	same_answers('other', "n $n, after VACUUM FULL");
-	$session->query(
-		'ALTER TABLE other ADD id int PRIMARY KEY DEFAULT 1; CLUSTER other USING other_pkey');
-	same_answers('other', "n $n, after CLUSTER");
-}
-
-# Behind other types, where each row has to take the value out of another one.
-$session->query(<<'EOC');
-CREATE DOMAIN filter_domain AS bloomfilter;
-CREATE TYPE filter_row AS (a int, f bloomfilter);
-CREATE TABLE wrapped AS
-SELECT f::filter_domain AS d, ROW(1, f)::filter_row AS r, ARRAY[f, f] AS a FROM plain;
-EOC
-foreach my $expression ('d', '(r).f', 'a[2]')
-{
-	is($session->query("SELECT count(*) FROM wrapped, generate_series(1, 200) AS k WHERE NOT bloom_contains($expression, k)"),
-		0, "every key is found in $expression");
-}
-
 $session->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

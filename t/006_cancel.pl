@@ -20,8 +20,8 @@ use constant TAKES_LONG => 0.05;
 my $node = new_node('cancel', conf => "log_min_duration_statement = -1\n");
 my $session = session($node);
 
-# The largest filter, or one of 32 MB that shows the same code in less time.
-my $bits = rounds(32 * 1024 * 1024 * 8, BloomTest::MAX_BITS);
+# The largest filter, or one of 16 MB that shows the same code in less time.
+my $bits = rounds(16 * 1024 * 1024 * 8, BloomTest::MAX_BITS);
 
 $session->query(<<"EOC");
 CREATE TABLE known AS SELECT generate_series(1, 40000) AS k;
@@ -58,7 +58,7 @@ sub telling
 
 # What can take long: loops over rows and pieces.  test/core/test_tick.c counts the ticks of
 # the core's loops, and below each function is cancelled when it begins.
-my $rows = rounds(500_000, 2_000_000);
+my $rows = rounds(250_000, 2_000_000);
 my $series = "FROM generate_series(1, $rows) AS k";
 my @long = (
 	[ 'bloom_create, flattened', telling("bloom_create_sized($m, 7)::bytea") ],
@@ -236,5 +236,4 @@ is($other->query('SELECT count(*) FROM big WHERE bloom_verify(f)'),
 
 $other->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

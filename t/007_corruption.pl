@@ -220,5 +220,4 @@ is($session->query('SELECT bloom_verify(f) FROM whole'), 't',
 	'the backend that saw all this still answers');
 $session->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -16,7 +16,7 @@ plan skip_all => 'no /proc to read memory from' unless defined peak_kb($session-
 
 $session->query(<<'EOC');
 CREATE TABLE grouped AS SELECT i % 20000 AS g, i AS k FROM generate_series(1, 200000) AS i;
-CREATE TABLE rows AS SELECT i AS k FROM generate_series(1, 500000) AS i;
+CREATE TABLE rows AS SELECT i AS k FROM generate_series(1, 250000) AS i;
 ANALYZE;
 EOC
 
@@ -59,7 +59,7 @@ cmp_ok($spilled, '<', 32 * 1024, 'groups that do not fit are spilled');
 $session->query(<<'EOC');
 CREATE TABLE parted (k bigint, p int) PARTITION BY LIST (p);
 DO 'BEGIN FOR i IN 1 .. 10 LOOP EXECUTE format(''CREATE TABLE parted_%s PARTITION OF parted FOR VALUES IN (%s)'', i, i); END LOOP; END';
-INSERT INTO parted SELECT g, g % 10 + 1 FROM generate_series(1, 1000000) AS g;
+INSERT INTO parted SELECT g, g % 10 + 1 FROM generate_series(1, 200000) AS g;
 ANALYZE parted;
 EOC
 my %peak;
@@ -100,7 +100,7 @@ foreach my $state (
 	my (undef, $few) = measured("SELECT bloom_verify($build) FROM rows WHERE k <= 150000", '');
 	my (undef, $many) = measured(
 		"SELECT bloom_verify($build) FROM (SELECT k FROM rows UNION ALL SELECT k FROM rows) AS r", '');
-	note "$name: $few kB for 150,000 rows, $many kB for 1,000,000";
+	note "$name: $few kB for 150,000 rows, $many kB for 500,000";
 	cmp_ok($many, '<=', $few + 8 * 1024, "$name: more rows take no more memory");
 	cmp_ok($many, '<=', 4 * $state_kb + 48 * 1024, "$name: memory is that of the state");
 }
@@ -149,10 +149,10 @@ foreach my $how ('copy', 'scan', 'union', 'key', 'kept', 'agg', 'after a scan')
 # in is given back.
 $session->query(<<'EOC');
 CREATE TABLE many_keys AS
-SELECT i::numeric AS n, i::text AS t, repeat('long', 550) || i AS packed, decode(lpad(to_hex(i), 8, '0'), 'hex') AS b, '10.0.0.0'::inet + i AS a
+SELECT i::numeric AS n, repeat('long', 550) || i AS packed, '10.0.0.0'::inet + i AS a
 FROM generate_series(1, 200000) AS i;
 EOC
-foreach my $column ('n', 't', 'packed', 'b', 'a')
+foreach my $column ('n', 'packed', 'a')
 {
 	my $own = session($node);
 	$own->query("SET maintenance_work_mem = '1MB'; CREATE TEMP TABLE taken (LIKE many_keys); CREATE INDEX ON taken USING bloomfilter ($column)");
@@ -183,5 +183,4 @@ cmp_ok($peak, '<', 16 * 1024, 'and takes the memory of one filter');
 
 $session->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -50,7 +50,7 @@ my %values = (
 		'0::float8', "'-0'::float8", '1::float8', '-1::float8', '5e-324::float8', '1e-300::float8',
 		'0.9999999999999999::float8', '1.7e308::float8'
 	],
-	'text' => [ "'key'::text", 'NULL::text', "''::text", "repeat('x', 1000000)", "E'\\x01'::text", $loose, "'abc'" ],
+	'text' => [ "'key'::text", 'NULL::text', "''::text", "repeat('x', 100000)", "E'\\x01'::text", $loose, "'abc'" ],
 	'bytea' => [
 		'bloom_create(100)::bytea', 'NULL::bytea', "''::bytea", "'\\x00'::bytea",
 		"decode(repeat('00', 64), 'hex')", "decode(repeat('ff', 200), 'hex')",
@@ -100,7 +100,7 @@ my %values = (
 	],
 	'cstring' => [
 		"bloomfilter_out(bloom_create(1))", "''::cstring", "'='::cstring", "'===='::cstring",
-		"repeat('A', 1000000)::cstring", "'Qkx\nNRg=='::cstring", "E'\\x80'::cstring"
+		"repeat('A', 100000)::cstring", "'Qkx\nNRg=='::cstring", "E'\\x80'::cstring"
 	],
 	'internal' => [ 'NULL', '0' ]);
 $values{anycompatible} = $values{anyelement};
@@ -155,7 +155,7 @@ foreach my $function (@functions)
 		}
 	}
 }
-@pairs = map { pick(@pairs) } 1 .. rounds(2000, 20_000);
+@pairs = map { pick(@pairs) } 1 .. rounds(1000, 20_000);
 
 # Runs statements and returns the messages of errors that are not clean ones: those
 # of classes 22 (data), 42 (types, syntax), 54 (limits), 55 (state), 0A (support), 39P01 (no trigger).
@@ -231,7 +231,7 @@ sub damaged_text
 }
 
 my ($texts_tried, $texts_in) = (0, 0);
-while ($texts_tried < rounds(2000, 200_000))
+while ($texts_tried < rounds(1000, 200_000))
 {
 	my @texts = map { damaged_text(encode_base64(pick(@bases), '')) } 1 .. $batch;
 	my $rows = join ",\n", map
@@ -262,12 +262,11 @@ EOC
 is($session->query('SELECT by_letter(typed), length(typed) > 4194310 FROM long_text'), 'ok|t', 'a text of more than one piece');
 is($session->query(<<'EOC'), '', 'is refused if there is a wrong letter where they meet');
 SELECT at, letter FROM long_text, generate_series(4194301, 4194308) AS at,
-	unnest(ARRAY[' ', '=', '==', '    ', '*']) AS letter
+	unnest(ARRAY[' ', '==', '*']) AS letter
 WHERE by_letter(overlay(typed PLACING letter FROM at)) <> '22P02'
 	OR by_letter(overlay(typed PLACING letter FROM at FOR 0)) <> '22P02'
 EOC
 
 $session->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -108,6 +108,4 @@ EOC
 }
 $_->quit foreach $session, $reader;
 stayed_alive($node);
-$node->stop;
-
 done_testing();

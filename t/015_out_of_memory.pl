@@ -170,5 +170,4 @@ is($session->query('SELECT pg_backend_pid()'), $pid, 'the session lives on');
 
 $session->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -3,9 +3,10 @@
 #
 # Identifiers come from a counter of 32 bits and are not given out while a row, dead
 # ones included, has them.  The counter goes round after four billion objects; here
-# pg_resetwal sets it back, so that a filter that is deleted and vacuumed leaves its
+# a function sets it back, so that a filter that is deleted and vacuumed leaves its
 # very TOAST pointer to the next one, of the same size but with another seed and other
-# keys, while a session goes on that has asked the first.
+# keys, while a session goes on that has asked the first.  So do filters of a savepoint that is
+# rolled back and vacuumed, and TRUNCATE, within the transaction that has asked.
 use strict;
 use warnings;
 
@@ -14,9 +15,10 @@ use lib "$FindBin::RealBin/lib";
 
 use Test::More;
 
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
+
+my $library = build_library('next_oid');
+plan skip_all => 'a library of C functions can\'t be built here' if !defined $library;
 
 # Ways to ask: a look-up, many keys at once, a scan that copies the filter, several
 # call sites that share a copy, an expression of PL/pgSQL, whose state lives as long as
@@ -43,6 +45,7 @@ my %ways = (
 
 my $node = new_node('reused_toast_id');
 my $writer = session($node);
+$writer->query("CREATE FUNCTION set_next_oid(bigint) RETURNS void AS '$library' LANGUAGE C");
 $writer->query(<<'EOC');
 CREATE FUNCTION toast(relation text, OUT toast text) LANGUAGE sql AS
 'SELECT reltoastrelid::regclass FROM pg_class WHERE oid = relation::regclass';
@@ -105,13 +108,8 @@ sub asks
 }
 
 my @identifiers = fill_all(1);
-$writer->quit;
-$node->stop;
-command_ok([ 'pg_resetwal', '-o', $identifiers[0], '-D', $node->data_dir ],
-	'the counter is set back');
-$node->start;
+$writer->query("SELECT set_next_oid($identifiers[0])");
 
-$writer = session($node);
 $writer->query('SELECT pg_advisory_lock(1)');
 foreach my $reader (@readers)
 {
@@ -143,6 +141,67 @@ is(asks($_, 100_001), 't', "$_->{table}: the other one answers, not what was rem
 
 $_->{session}->quit foreach @readers;
 $writer->quit;
+
+# Within the transaction that has asked.  TRUNCATE replaces the file, or empties one of this
+# transaction in place.
+my $asker = session($node);
+my $cleaner = session($node);
+$asker->query(<<'EOC');
+CREATE TABLE held (f bloomfilter);
+CREATE FUNCTION fill(first int) RETURNS void LANGUAGE sql AS
+'INSERT INTO held SELECT bloom_agg(k, 200000, 0.01, first) FROM generate_series(first, first + 1999) AS k';
+EOC
+
+# Ways to ask that outlive a statement, and one that copies; each counts keys.
+my %own_ways = (
+	scan => 'SELECT count(*) FROM held, generate_series(%d, %1$d + 1999) AS k WHERE f @> k',
+	array => 'SELECT count(*) FROM unnest((SELECT bloom_contains_each(f, array(SELECT generate_series(%d, %1$d + 1999))) FROM held)) AS found WHERE found',
+	loop => 'SELECT loop(%d)');
+$asker->query(<<'EOC');
+CREATE FUNCTION loop(first int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	filter bloomfilter := f FROM held;
+	found int := 0;
+BEGIN
+	FOR k IN first .. first + 1999 LOOP
+		IF filter @> k THEN found := found + 1; END IF;
+	END LOOP;
+	RETURN found;
+END $$;
+EOC
+
+my @ends = (
+	[ 'ROLLBACK TO before', 'a savepoint rolled back' ],
+	[ 'TRUNCATE held', 'TRUNCATE' ],
+	[ 'TRUNCATE held', 'TRUNCATE in place' ]);
+foreach my $way (sort keys %own_ways)
+{
+	my $first = 1;
+	my $ask = sub { return $asker->query(sprintf $own_ways{$way}, $first) };
+	$asker->query('BEGIN');
+	foreach my $end (@ends)
+	{
+		my ($statement, $name) = @$end;
+		if ($statement =~ /^ROLLBACK/)
+		{
+			$asker->query("SAVEPOINT before");
+			$asker->query("SELECT fill($first)");
+		}
+		my $id = $asker->query(q{SELECT identifiers('held')});
+		is($ask->(), 2000, "$way: asked before $name");
+		$asker->query($statement);
+		$cleaner->query('VACUUM (TRUNCATE off) held') if $statement =~ /^ROLLBACK/;
+		$first += 100_000;
+		$asker->query("SELECT set_next_oid($id)");
+		$asker->query("SELECT fill($first)");
+		is($asker->query(q{SELECT identifiers('held')}), $id, "$way: another filter has the identifier");
+		forget_pointers();
+		is($ask->(), 2000, "$way: and is asked itself after $name");
+	}
+	$asker->query('ROLLBACK');
+	$cleaner->query('VACUUM held');
+}
+
+$_->quit foreach $asker, $cleaner;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -180,5 +180,4 @@ is(copies_told('SELECT count(*) FROM event JOIN tenant_64 USING (tenant) WHERE f
 $own->quit;
 $session->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -108,5 +108,4 @@ EOC
 
 $session->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

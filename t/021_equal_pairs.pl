@@ -71,5 +71,4 @@ is(rows(q{SELECT DISTINCT a, state FROM literals WHERE state IS NOT NULL AND way
 is(rows(q{SELECT DISTINCT a, state FROM literals WHERE state IS NOT NULL AND way ~ 'index|column' ORDER BY 1, 2}), 'bytea|42804',
 	'live indexes refuse those of bytea alone');
 
-$node->stop;
 done_testing();

@@ -201,5 +201,4 @@ is($node->safe_psql('postgres', $victims), 'function public.compares(smallint,sm
 
 $_->quit foreach $super, $planter;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -216,5 +216,4 @@ unharmed('after these');
 
 $_->quit foreach $super, $nightly;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -9,6 +9,7 @@ use warnings FATAL => 'all';
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use lib dirname(abs_path(__FILE__)) . '/lib';
+use BloomTest::Kept;
 use BloomTest::Template;
 use IPC::Run;
 use PostgreSQL::Test::Utils ();
@@ -114,7 +115,7 @@ sub ask_members
 
 	PostgreSQL::Test::Utils::append_to_file($file, $script);
 	$clients->{run} = IPC::Run::start(
-		[ 'pgbench', '--no-vacuum', '--protocol=prepared', '--client=4', '--rate=200', '--time=600',
+		[ 'pgbench', '--no-vacuum', '--protocol=prepared', '--client=4', '--rate=50', '--time=600',
 			'--file', $file, '--host', $node->host, '--port', $node->port, $database ],
 		'>', \$clients->{out}, '2>', \$clients->{err});
 	$node->poll_query_until('postgres', q{

@@ -208,5 +208,4 @@ select exists (select from device where bloom_lookup('active', id) <> active);
 select bloom_lookup('suppressed', 'a@example.com'), bloom_lookup('suppressed', 'b@example.com'), bloom_lookup('suppressed', 'c@example.com');
 EOC
 
-$node->stop;
 done_testing();

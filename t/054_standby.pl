@@ -36,7 +36,7 @@ select 1 / bloom_lookup('account', :k::bigint)::int;
 
 # Swaps that change everything: the number of parts, the size, the seed.
 my $last;
-foreach my $night (1 .. 12)
+foreach my $night (1 .. 6)
 {
 	my ($parts, $n) = (1 + $night % 5, 200000 + 50000 * ($night % 3));
 	$primary->safe_psql('postgres',
@@ -45,7 +45,7 @@ foreach my $night (1 .. 12)
 	$primary->wait_for_catchup($standby);
 	$last = $standby->safe_psql('postgres', 'select seed from bloom_list');
 }
-is($last, 12, 'the standby has seen the last swap');
+is($last, 6, 'the standby has seen the last swap');
 
 is(doc::stop_asking($clients), '', 'no error and no denied member');
 is($standby->safe_psql('postgres', q{select count(*) filter (where not bloom_lookup('account', id)) from account}),
@@ -65,6 +65,4 @@ call bloom_publish('account', 'select id from account');
 call bloom_rollback('account');
 select serial from bloom_list}), '>', $serial, 'publishes itself then, and has the way back');
 
-$standby->stop;
-$primary->stop;
 done_testing();

@@ -168,7 +168,7 @@ if ($server{c})
 }
 
 # Nights with new keys.  A few of them would pass by chance, not all.
-foreach my $night (1 .. 8)
+foreach my $night (1 .. 4)
 {
 	my ($first, $last) = (1_000_000 * $night, 1_000_000 * $night + 999);
 	$node->safe_psql('postgres', "insert into account select generate_series($first, $last)");
@@ -188,16 +188,16 @@ foreach my $name (sort keys %server)
 	like(ask($socket{$name}, map { -$_ } 1 .. 1000), qr/0/, "and does not say yes to everything");
 }
 
-# A source that is empty by accident is not published, and one that grows fivefold is.
+# A source that is empty by accident is not published, and one that grows threefold is.
 $node->safe_psql('postgres', 'create table kept as select * from account; truncate account');
 command_fails_like([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-f', "$example/night.sql" ],
 	qr/returns no keys/, 'a night without keys is refused');
 is(ask($socket{$_}, 1 .. 1000) =~ /0/ ? 1 : 0, 0, "the server in $_ goes on") foreach sort keys %socket;
-$node->safe_psql('postgres', 'insert into account select * from kept union all select generate_series(10000000, 11000000)');
+$node->safe_psql('postgres', 'insert into account select * from kept union all select generate_series(10000000, 10400000)');
 run_file('night.sql');
 foreach my $name (sort keys %socket)
 {
-	ok(wait_until(sub { ask($socket{$name}, 10_500_000 .. 10_500_999) =~ /^1+$/ }, 'a night with too many keys'),
+	ok(wait_until(sub { ask($socket{$name}, 10_200_000 .. 10_200_999) =~ /^1+$/ }, 'a night with too many keys'),
 		"a night with more keys than there was room for reaches the server in $name");
 }
 
@@ -219,5 +219,4 @@ foreach my $process (@process)
 	is($process->{err}, '', 'no server complained');
 }
 
-$node->stop;
 done_testing();

@@ -4,8 +4,11 @@
 use strict;
 use warnings FATAL => 'all';
 
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use BloomTest;
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $publisher = PostgreSQL::Test::Cluster->new('publisher');
@@ -21,12 +24,12 @@ alter table keyless replica identity full;
 };
 $publisher->safe_psql('postgres', $table . q{
 insert into whitelist
-select 'whole', 0, bloom_agg(g, 100000, 0.01), now() from generate_series(1, 100000) g;
+select 'whole', 0, bloom_agg(g, 10000, 0.01), now() from generate_series(1, 10000) g;
 insert into whitelist
-select 'set', bloom_part(g, 4), bloom_part_agg(g, 4, 100000, 0.01), now()
-from generate_series(1, 100000) g group by 2;
-insert into keyless select 'new', bloom_add(bloom_create(100000), g) from generate_series(1, 2) g;
-call bloom_publish('account', 'select generate_series(1, 50000)', parts => 2);
+select 'set', bloom_part(g, 4), bloom_part_agg(g, 4, 10000, 0.01), now()
+from generate_series(1, 10000) g group by 2;
+insert into keyless select 'new', bloom_add(bloom_create(10000), g) from generate_series(1, 2) g;
+call bloom_publish('account', 'select generate_series(1, 5000)', parts => 2);
 create publication whitelist for all tables;
 });
 
@@ -44,12 +47,12 @@ update keyless set note = note || ' again' where filter @> 1} ],
 begin;
 delete from whitelist where name = 'set';
 insert into whitelist
-select 'set', bloom_part(g, 3), bloom_part_agg(g, 3, 200000, 0.001), now()
-from generate_series(1, 150000) g group by 2;
+select 'set', bloom_part(g, 3), bloom_part_agg(g, 3, 20000, 0.001), now()
+from generate_series(1, 15000) g group by 2;
 commit} ],
-	[ 'a night', q{call bloom_publish('account', 'select generate_series(1, 60000)', parts => 2)} ],
+	[ 'a night', q{call bloom_publish('account', 'select generate_series(1, 6000)', parts => 2)} ],
 	[ 'the way back', q{call bloom_rollback('account')} ],
-	[ 'another night', q{call bloom_publish('account', 'select generate_series(1, 60000)', parts => 3)} ]);
+	[ 'another night', q{call bloom_publish('account', 'select generate_series(1, 6000)', parts => 3)} ]);
 
 my $content = q{
 select md5(string_agg(name || part || filter::text || built_at, ',' order by name, part)),
@@ -60,7 +63,26 @@ select md5(string_agg(name || part || filter::text || built_at, ',' order by nam
 from whitelist};
 my $dsn = $publisher->connstr . ' dbname=postgres';
 
-# 13 has no binary form.
+# Who owns lists is not said by replication, neither by the first copy nor by changes.
+my $owned = q{select (select query from bloom_definition where name = 'account') is not null, count(*) from bloom_owner};
+my @subscribers;
+
+# What the publisher does, and what is then the same on both.
+sub on_publisher
+{
+	my ($sql) = @_;
+	$publisher->safe_psql('postgres', $sql);
+	$publisher->wait_for_catchup("whitelist_$_->[0]") foreach @subscribers;
+	return;
+}
+
+sub on_both
+{
+	my ($sql, $expected, $name) = @_;
+	is($_->[1]->safe_psql('postgres', $sql), $expected, "binary = $_->[0]: $name") foreach @subscribers;
+	return;
+}
+
 foreach my $binary ('false', 'true')
 {
 	my $node = PostgreSQL::Test::Cluster->new("subscriber_$binary");
@@ -69,45 +91,35 @@ foreach my $binary ('false', 'true')
 	$node->safe_psql('postgres', $table . qq{
 create subscription whitelist_$binary connection '$dsn' publication whitelist
 	with (binary = $binary)});
-	$node->wait_for_subscription_sync($publisher, "whitelist_$binary");
-	is($node->safe_psql('postgres', $content), $publisher->safe_psql('postgres', $content),
-		"binary = $binary: the first copy");
-	# Who owns lists is not said by replication, neither by the first copy nor by changes.
-	my $owned = q{select (select query from bloom_definition where name = 'account') is not null, count(*) from bloom_owner};
-	is($node->safe_psql('postgres', $owned), 't|0', "binary = $binary: a query comes, and nobody has accepted it");
-	foreach my $change (@changes)
-	{
-		$publisher->safe_psql('postgres', $change->[1]);
-		$publisher->wait_for_catchup("whitelist_$binary");
-		is($node->safe_psql('postgres', $content), $publisher->safe_psql('postgres', $content),
-			"binary = $binary: $change->[0]");
-	}
-	is($node->safe_psql('postgres', $owned), 't|0', "binary = $binary: nor after changes");
+	push @subscribers, [ $binary, $node ];
+}
+$_->[1]->wait_for_subscription_sync($publisher, "whitelist_$_->[0]") foreach @subscribers;
+on_both($content, $publisher->safe_psql('postgres', $content), 'the first copy');
+on_both($owned, 't|0', 'a query comes, and nobody has accepted it');
+foreach my $change (@changes)
+{
+	on_publisher($change->[1]);
+	on_both($content, $publisher->safe_psql('postgres', $content), $change->[0]);
+}
+on_both($owned, 't|0', 'nor after changes');
+foreach my $subscriber (@subscribers)
+{
+	my ($binary, $node) = @$subscriber;
 	my ($status, $out, $err) = $node->psql('postgres', q{call bloom_refresh('account')});
 	like($err, qr/list "account" has no owner here/, "binary = $binary: so it is not run");
 	$node->safe_psql('postgres', q{call bloom_alter('account', owner => current_user)});
-	is($node->safe_psql('postgres', $owned), 't|1', "binary = $binary: until somebody does");
-	$publisher->safe_psql('postgres', q{call bloom_publish('account', 'select generate_series(1, 60001)')});
-	$publisher->wait_for_catchup("whitelist_$binary");
-	is($node->safe_psql('postgres', $owned), 't|0', "binary = $binary: another query is another one to accept");
-	$node->safe_psql('postgres', q{call bloom_alter('account', owner => current_user)});
-	$publisher->safe_psql('postgres', q{call bloom_drop('account')});
-	$publisher->wait_for_catchup("whitelist_$binary");
-	is($node->safe_psql('postgres', q{select (select count(*) from bloom_definition), (select count(*) from bloom_owner)}), '0|0',
-		"binary = $binary: a list that is dropped is nobody's");
-	$publisher->safe_psql('postgres', q{call bloom_publish('account', 'select generate_series(1, 60000)', parts => 3)});
-	$publisher->wait_for_catchup("whitelist_$binary");
-	is($node->safe_psql('postgres', 'select bool_and(bloom_verify(filter)) from whitelist'),
-		't', "binary = $binary: whole");
-	is($node->safe_psql('postgres', q{
-select count(*) from generate_series(1, 150000) g
-join whitelist on name = 'set' and part = bloom_part(g, 3)
-where not bloom_contains(filter, g)}), '0', "binary = $binary: no key is missing");
-	is($node->safe_psql('postgres', q{select count(*) filter (where not bloom_lookup('account', g)) from generate_series(1, 60000) g}),
-		0, "binary = $binary: the subscriber asks the list");
-	$node->safe_psql('postgres', "drop subscription whitelist_$binary");
-	$node->stop;
 }
-
-$publisher->stop;
+on_both($owned, 't|1', 'until somebody does');
+on_publisher(q{call bloom_publish('account', 'select generate_series(1, 6001)')});
+on_both($owned, 't|0', 'another query is another one to accept');
+$_->[1]->safe_psql('postgres', q{call bloom_alter('account', owner => current_user)}) foreach @subscribers;
+on_publisher(q{call bloom_drop('account')});
+on_both(q{select (select count(*) from bloom_definition), (select count(*) from bloom_owner)}, '0|0', 'a list that is dropped is nobody\'s');
+on_publisher(q{call bloom_publish('account', 'select generate_series(1, 6000)', parts => 3)});
+on_both('select bool_and(bloom_verify(filter)) from whitelist', 't', 'whole');
+on_both(q{
+select count(*) from generate_series(1, 15000) g
+join whitelist on name = 'set' and part = bloom_part(g, 3)
+where not bloom_contains(filter, g)}, '0', 'no key is missing');
+on_both(q{select count(*) filter (where not bloom_lookup('account', g)) from generate_series(1, 6000) g}, 0, 'the subscriber asks the list');
 done_testing();

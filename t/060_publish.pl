@@ -238,5 +238,4 @@ SKIP:
 	$session->quit;
 }
 
-$node->stop;
 done_testing();

@@ -183,5 +183,4 @@ foreach my $end ([ 'ROLLBACK', '55' ], [ 'COMMIT', '66' ])
 
 $_->quit foreach $asker, $writer;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -21,7 +21,7 @@ my $parallel = <<'EOC';
 SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET min_parallel_table_scan_size = 0;
 EOC
 
-my %keys = (bigint => 'id', text => 'email', uuid => 'u', row => 'ROW(id, email)', untyped => 'email::bloom_key');
+my %keys = (bigint => 'id', text => 'email', row => 'ROW(id, email)', untyped => 'email::bloom_key');
 
 # A query whose processes wait, in the first row, for as long as somebody has the lock.
 my $waits = 'id > 1 OR held()';
@@ -68,7 +68,7 @@ EOC
 # a role plants where the extension is, and that would be taken for keys of text.
 my $preparing = session($node);
 $preparing->query(<<'EOC');
-CREATE TABLE account AS SELECT g::bigint AS id, 'user ' || g AS email, md5(g::text)::uuid AS u FROM generate_series(1, 30000) g;
+CREATE TABLE account AS SELECT g::bigint AS id, 'user ' || g AS email FROM generate_series(1, 30000) g;
 ANALYZE account;
 CREATE TABLE expected (type text, parts int, part int, filter bloomfilter);
 EOC
@@ -383,7 +383,7 @@ SKIP:
 	same_bytes($session, 'in its own memory', $parallel);
 	$session->query("SET max_parallel_workers_per_gather = 0; CALL bloom_publish('x', 'SELECT id FROM account')");
 	$session->quit;
-	cmp_ok(scalar(() = slurp_file($node->logfile, $logged) =~ /own memory/g), '==', 1 + 9, 'all of these that would have workers, for lack of shared memory');
+	cmp_ok(scalar(() = slurp_file($node->logfile, $logged) =~ /own memory/g), '==', 1 + 7, 'all of these that would have workers, for lack of shared memory');
 
 	my $in_shared_memory = value($digest);
 	value("CALL bloom_drop('exact'); $parallel $exact");

@@ -145,9 +145,8 @@ foreach my $kind (sort keys %damage)
 		is($session->state_of("CALL bloom_refresh('$name')"), '', "$kind: $name is published once more");
 		all_found($name);
 	}
-	$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, '-d', $node->connstr('postgres') ], "$kind: and the database is dumped");
 }
+$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, '-d', $node->connstr('postgres') ], 'and the database is dumped');
 
 $session->quit;
-$node->stop;
 done_testing();

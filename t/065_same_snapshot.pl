@@ -81,5 +81,4 @@ foreach my $session ($asker, $holder)
 }
 is($asker->query($later), 2000, 'and a later one the newer');
 $_->quit foreach $asker, $preparer, $publisher, $writer, $holder;
-$node->stop;
 done_testing();

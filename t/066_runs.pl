@@ -174,5 +174,4 @@ is($metric{bloomfilter_index_ok}{account_live}, 1, 'and a live index');
 
 $session->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -133,5 +133,4 @@ $session->quit;
 
 stayed_alive($node);
 unlike(slurp_file($node->logfile), qr/inconsistent page found/, 'replayed pages are those that were written');
-$node->stop;
 done_testing();

@@ -44,26 +44,35 @@ sub write_file
 	return;
 }
 
-# Changes bytes of the index's file while the server is down, asks, and undoes it.
-# Returns the SQLSTATEs of asking for all keys, of a snapshot and of verifying, and then those
+# The file as it is when nobody has changed it, by its path, and the path of one that was changed.
+my (%whole, $changed);
+
+# Changes bytes of the index's file while the server is down, after what the last one changed is undone.
+sub restart_with
+{
+	my ($change) = @_;
+	$node->stop;
+	write_file($changed, $whole{$changed}) if defined $changed;
+	$whole{$path} //= slurp_file($path);
+	my $after = $whole{$path};
+	$change->(\$after) if defined $change;
+	write_file($path, $after);
+	$changed = $path;
+	$node->start;
+	return;
+}
+
+# Asks for a changed index.  Returns the SQLSTATEs of asking for all keys, of a snapshot and of verifying, and then those
 # of a plan and of VACUUM, which need no page.
 sub states_after
 {
 	my ($change, @settings) = @_;
-	$node->stop;
-	my $before = slurp_file($path);
-	my $after = $before;
-	$change->(\$after);
-	write_file($path, $after);
-	$node->start;
+	restart_with($change);
 	my $session = session($node);
 	$session->query("SET bloomfilter.overflow = ignore");
 	$session->query($_) foreach @settings;
 	my @states = map { $session->state_of($_) } $ask, "SELECT bloom_snapshot('$index')", $verify, $plan, 'VACUUM (FREEZE) keys';
 	$session->quit;
-	$node->stop;
-	write_file($path, $before);
-	$node->start;
 	return join ' ', @states;
 }
 
@@ -85,17 +94,8 @@ is(states_after(sub { ${ $_[0] } = substr(${ $_[0] }, 0, -10 * PAGE) }), $damage
 sub insert_with
 {
 	my ($change) = @_;
-	$node->stop;
-	my $before = slurp_file($path);
-	my $after = $before;
-	$change->(\$after);
-	write_file($path, $after);
-	$node->start;
-	my (undef, undef, $error) = $node->psql('postgres', 'INSERT INTO keys SELECT generate_series(1, 1000)');
-	$node->stop;
-	write_file($path, $before);
-	$node->start;
-	return $error;
+	restart_with($change);
+	return ($node->psql('postgres', 'INSERT INTO keys SELECT generate_series(1, 1000)'))[2];
 }
 my $cure = qr/HINT:  Rebuild the index with REINDEX INDEX CONCURRENTLY keys_id, or remove it with DROP INDEX keys_id\.\nCONTEXT:  adding a key to bloomfilter index "keys_id"/;
 like(insert_with($flip->(1, 5000)), qr/invalid page in block 1 of.*$cure/s, 'a page with a wrong checksum: an insertion tells what to do');
@@ -128,6 +128,8 @@ is(states_after($flip->(1, 36)), $damaged, 'and one that names others as its ove
 is(states_after(sub { substr(${ $_[0] }, PAGE, PAGE) = substr($btree, PAGE, PAGE) }), $damaged, 'and one of another kind of index');
 is(states_after(sub { ${ $_[0] } = '' }), $damaged, 'and no page at all');
 is(states_after(sub { substr(${ $_[0] }, PAGE + 64, PAGE - 64) = "\xfe" . "\xff" x (PAGE - 65) }), '  XX001  ', 'bits behind the blocks are damage');
+
+restart_with(undef);
 
 # Dump and restore.
 my $dump = PostgreSQL::Test::Utils::tempdir . '/dump.sql';
@@ -170,5 +172,4 @@ $reader->quit;
 unlike(slurp_file($node->logfile), qr/refcount leak|still referenced/, 'and no page stays pinned');
 
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -185,5 +185,4 @@ is($readers[0]->query("SELECT count(*), count(*) FILTER (WHERE is_lost(id)), blo
 $_->quit foreach @readers;
 
 stayed_alive($_) foreach $primary, $standby;
-$standby->stop;
 done_testing();

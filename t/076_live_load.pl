@@ -16,8 +16,8 @@ use PostgreSQL::Test::Utils;
 
 use BloomTest;
 
-my $clients = rounds(12, 64);
-my $transactions = rounds(50, 2000);
+my $clients = rounds(8, 64);
+my $transactions = rounds(30, 2000);
 
 my $node = new_node('live_load', conf => "max_connections = 150\nlog_min_duration_statement = -1\nlog_statement = none\nrestart_after_crash = on\n");
 $node->safe_psql('postgres', <<'EOC');
@@ -174,7 +174,7 @@ foreach my $round (1 .. rounds(2, 6))
 	  foreach split /\n/, $node->safe_psql('postgres', "SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE NOT indisvalid");
 }
 # So many keys that several writers make the index grow at once.
-my $growers = start_clients('grow', '-t', rounds(100, 2000));
+my $growers = start_clients('grow', '-t', rounds(60, 2000));
 $growers->{run}->finish;
 unlike($growers->{out}, qr/aborted|ERROR/, 'no writer that made it grow had an error') or diag $growers->{out};
 is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE NOT bloom_index_contains('grows', 'id', id)), bloom_index_verify('grows_id') FROM grows"),
@@ -187,5 +187,4 @@ REINDEX TABLE keys_0;
 SELECT bloom_snapshot('keys_0_id_idx1') = (SELECT bloom_agg(id, (SELECT n FROM bloom_index_stats('keys_0_id_idx1'))) FROM keys_0);
 EOC
 unlike(slurp_file($node->logfile), qr/PANIC:|TRAP:/, 'the server crashed for nothing but the kill');
-$node->stop;
 done_testing();

@@ -97,5 +97,4 @@ $node->restart;
 try_cases('wal_level = replica', grep { $_->[0] =~ /moved/ } @cases);
 
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -28,12 +28,12 @@ sub ask_beside_reading
 {
 	my ($asker, $reader) = (session($node), session($node));
 	my $asked = "array(SELECT g * 13 FROM generate_series(1, 500) g)";
-	my ($right, $rounds) = (0, rounds(100, 2000));
+	my ($right, $rounds) = (0, rounds(40, 2000));
 	$asker->query("SELECT bloom_index_contains('many_id', 1)");
 	foreach my $i (1 .. $rounds)
 	{
 		# Half of these are in the table.
-		my $key = $i * 19 * 200;
+		my $key = $i * 19 * 500;
 		$right += $asker->query("SELECT bloom_index_contains('many_id', $key) = bloom_contains(filter, $key) FROM snapshot") eq 't';
 		$right += $asker->query("SELECT bloom_index_contains('many_id', $key % 200000 + 1)") eq 't';
 		$right += $asker->query("SELECT bool_and(a) FROM unnest(bloom_index_contains_each('many_id', $asked)) a") eq 't';
@@ -121,8 +121,8 @@ $node->append_conf('postgresql.conf', "shared_buffers = 64MB\n");
 $node->restart;
 $node->safe_psql('postgres', <<'EOC');
 DROP TABLE keys;
-CREATE TABLE keys AS SELECT generate_series(1, 20000) AS id;
-CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 20000);
+CREATE TABLE keys AS SELECT generate_series(1, 8000) AS id;
+CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 8000);
 
 -- A key that is there, when who has the lock lets go of it.
 CREATE FUNCTION pause() RETURNS int LANGUAGE plpgsql AS $$
@@ -243,7 +243,7 @@ $asker->query('RESET ALL');
 $asker->query('BEGIN');
 foreach my $round (1 .. 5)
 {
-	my $insert = "INSERT INTO keys SELECT generate_series($round * 20000 + 1, $round * 20000 + 20000)";
+	my $insert = "INSERT INTO keys SELECT generate_series($round * 8000 + 1, $round * 8000 + 8000)";
 	my (undef, $answer) = while_paused(asked('keys', $of_keys, 'pause()', 'all_there()'), sub { $other->query($insert) });
 	is($answer, 0, "round $round of insertions: no key is denied");
 	is($asker->query($denied), 0, 'nor later');
@@ -252,12 +252,12 @@ $asker->query('COMMIT');
 
 # What functions of a query and later commands of its transaction do to the file.  New files
 # are truncated in place.
-my $again = 'INSERT INTO keys SELECT generate_series(1, 20000)';
+my $again = 'INSERT INTO keys SELECT generate_series(1, 8000)';
 foreach my $change (
 	"TRUNCATE keys; $again",
 	"TRUNCATE keys; $again; TRUNCATE keys; $again",
 	'REINDEX INDEX keys_id',
-	'DROP INDEX keys_id; CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 20000)',
+	'DROP INDEX keys_id; CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 8000)',
 	'ALTER INDEX keys_id SET TABLESPACE elsewhere',
 	'ALTER TABLE keys SET TABLESPACE elsewhere',
 	"ALTER TABLE keys SET TABLESPACE elsewhere; TRUNCATE keys; $again",
@@ -266,13 +266,13 @@ foreach my $change (
 {
 	# By name, as some give it another OID.
 	my $asks = "bloom_index_contains('keys_id'::text::regclass, k)";
-	my $of_series = "SELECT count(*) FILTER (WHERE NOT $asks) FROM generate_series(1, 20000) AS k";
-	my $inside = "SELECT count(*) FILTER (WHERE NOT CASE WHEN k = 1000 AND run('$change') = 0 THEN true ELSE $asks END) FROM generate_series(1, 20000) AS k";
+	my $of_series = "SELECT count(*) FILTER (WHERE NOT $asks) FROM generate_series(1, 8000) AS k";
+	my $inside = "SELECT count(*) FILTER (WHERE NOT CASE WHEN k = 1000 AND run('$change') = 0 THEN true ELSE $asks END) FROM generate_series(1, 8000) AS k";
 	my @steps = split /; /, $change;
 	# What a rollback leaves of a file that was truncated in place is asked below.
 	foreach my $end ($change =~ /TABLE keys SET TABLESPACE.*TRUNCATE/ ? 'COMMIT' : ('ROLLBACK', 'COMMIT'))
 	{
-		$node->safe_psql('postgres', "ALTER INDEX keys_id SET (n = 20000); ALTER TABLE keys SET TABLESPACE pg_default; TRUNCATE keys; $again");
+		$node->safe_psql('postgres', "ALTER INDEX keys_id SET (n = 8000); ALTER TABLE keys SET TABLESPACE pg_default; TRUNCATE keys; $again");
 		is($asker->query("BEGIN; $of_series"), 0, "$change: no key is denied before");
 		foreach my $step (@steps)
 		{
@@ -291,7 +291,7 @@ foreach my $change (
 # TRUNCATE may empty the index's old file in place, which a rollback does not bring back: after
 # it each look-up, insertion and verification is an error, in each session.
 my $others = session($node);
-foreach my $options ('WITH (n = 20000)', '')
+foreach my $options ('WITH (n = 8000)', '')
 {
 	foreach my $before ('', 'SAVEPOINT first; REINDEX INDEX keys_id; RELEASE first; SAVEPOINT second; ')
 	{
@@ -329,7 +329,7 @@ $node->stop('immediate');
 $node->start;
 ($asker, $other) = (session($node), session($node));
 is($asker->state_of($denied), 'XX001', 'an error after a crash as well');
-is($asker->query("REINDEX INDEX keys_id; $denied; SELECT count(*) FROM keys"), "0\n20000", 'until it is rebuilt');
+is($asker->query("REINDEX INDEX keys_id; $denied; SELECT count(*) FROM keys"), "0\n8000", 'until it is rebuilt');
 
 # Questions of a function outlive the portal that has taken the locks for them.
 $node->safe_psql('postgres', <<'EOC');
@@ -348,5 +348,4 @@ $asker->query('COMMIT');
 $_->quit foreach $asker, $other;
 unlike(slurp_file($node->logfile), qr/leak|still referenced|is pinned/, 'nothing was left to the transaction to release');
 stayed_alive($node);
-$node->stop;
 done_testing();

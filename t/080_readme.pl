@@ -158,5 +158,4 @@ foreach my $block (doc::sql_blocks('doc/REFERENCE.md'))
 	is("$err$out", $block->{output} // '', "doc/REFERENCE.md, line $block->{line}: shows what the page shows");
 }
 
-$node->stop;
 done_testing();

@@ -241,5 +241,4 @@ my $standby = PostgreSQL::Test::Cluster->new('changes_standby');
 	$standby->stop;
 }
 stayed_alive($node);
-$node->stop;
 done_testing();

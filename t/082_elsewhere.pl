@@ -349,5 +349,4 @@ $session->query("UPDATE pg_class SET relam = (SELECT oid FROM pg_am WHERE amname
 refused(qr/the table's access method is not heap/, by_index('alias_f'), by_column('alias'), looks('alias_f'));
 
 $session->quit;
-$node->stop;
 done_testing();

@@ -29,7 +29,7 @@ VACUUM many;
 CREATE FUNCTION shown(k int) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 	$$ SELECT (leader_pid IS NOT NULL) || ' ' || query FROM pg_stat_activity WHERE pid = pg_backend_pid() $$;
 EOC
-my $create = 'CREATE INDEX many_k ON many USING bloomfilter (shown(k)) WITH (n = 1000)';
+my $create = 'CREATE INDEX many_k ON many USING bloomfilter (shown(k)) WITH (n = 1000);';
 $node->safe_psql('postgres', $create);
 is($node->safe_psql('postgres', "SELECT bloom_cardinality(bloom_snapshot('many_k')), bloom_index_contains('many_k', 'false $create'), bloom_index_contains('many_k', 'true $create')"),
 	'2|t|t', 'pg_stat_activity shows the statement in the leader and its workers');
@@ -124,5 +124,4 @@ $large->query('DROP TABLE vast');
 $large->quit;
 
 stayed_alive($node);
-$node->stop;
 done_testing();

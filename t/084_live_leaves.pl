@@ -70,5 +70,4 @@ foreach my $run (@runs)
 is($changer->query($denied), 1, 'no key is denied in the end');
 $changer->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -1,6 +1,6 @@
-# doc/HOSTS.md, doc/RUNBOOK.md, doc/SETUP.md, doc/DRIVERS.md and doc/man/bloomfilter.1: the statements
-# and commands that other tests don't take from there run as they stand, and show what the page shows.
-# Folders, addresses and servers are those of the test.
+# doc/HOSTS.md, doc/RUNBOOK.md, doc/SETUP.md, doc/DRIVERS.md, doc/RECIPES.md and doc/man/bloomfilter.1: the
+# statements and commands that other tests don't take from there run as they stand, and show what the page
+# shows.  Folders, addresses and servers are those of the test.
 
 use strict;
 use warnings FATAL => 'all';
@@ -239,5 +239,25 @@ foreach my $command (split /\n(?! )/, join '', map { here($_) =~ s{/srv/filters}
 	is("$status$err", $command =~ /--invert/ ? '1' : '0', $command);
 }
 
-$node->stop('fast');
+# ------------------------------------------------------------------------
+# doc/RECIPES.md: each block, in order
+# ------------------------------------------------------------------------
+
+# The page makes the role app itself.
+$node->safe_psql('postgres', 'alter role app rename to app_of_operations; create database recipes');
+$node->safe_psql('recipes', 'create extension bloomfilter');
+mkdir 'recipes';
+chdir 'recipes' or die;
+my $ran = 0;
+foreach my $block (doc::blocks('doc/RECIPES.md'))
+{
+	my $where = "RECIPES.md, line $block->{line}, $block->{section}";
+	($status, $out, $err) = $block->{mark} eq 'sql' ? (0, doc::shown($node, 'recipes', $block->{sql})) : in_shell("set -eo pipefail; $block->{sql}");
+	is("$status$err", '0', "$where: neither errors nor warnings");
+	is($out, $block->{output} // '', "$where: shows what the page shows");
+	$ran++;
+}
+cmp_ok($ran, '>=', 9, 'RECIPES.md has recipes');
+is($node->safe_psql('recipes', q{
+select count(*) filter (where not is_blocked(host(net)::inet)) from blocked}), '0', 'the first address of each blocked network is blocked');
 done_testing();

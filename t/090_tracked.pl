@@ -1,7 +1,7 @@
 # A tracked list answers as its table does, at each moment and in each snapshot: while sessions of
 # three isolation levels change the table, with savepoints and prepared transactions, and the list is
 # published, rolled back and pruned.  Nobody who publishes fails by a changer or waits for one, and no
-# changer waits for who publishes.  BLOOMFILTER_SECONDS=600 makes it longer.
+# changer waits for who publishes.
 use strict;
 use warnings;
 
@@ -14,7 +14,6 @@ use PostgreSQL::Test::Utils;
 
 use BloomTest;
 
-my $seconds = $ENV{BLOOMFILTER_SECONDS} // rounds(40, 600);
 my $node = new_node('tracked', conf => "max_prepared_transactions = 20\ndeadlock_timeout = 100ms");
 my $folder = PostgreSQL::Test::Utils::tempdir();
 
@@ -37,7 +36,6 @@ BEGIN
 END $$;
 CREATE TRIGGER again AFTER UPDATE ON device FOR EACH ROW
 	WHEN (pg_trigger_depth() = 0 AND old.id = new.id AND new.id % 3 = 0) EXECUTE FUNCTION again();
-CREATE TABLE told (answers bigint);
 CREATE FUNCTION move(a int, b int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	UPDATE device SET id = b WHERE id = a;
@@ -57,7 +55,6 @@ BEGIN
 	IF wrong IS NOT NULL THEN
 		RAISE EXCEPTION 'wrong answers: %', wrong;
 	END IF;
-	INSERT INTO told VALUES (600);
 END $$;
 EOC
 
@@ -105,24 +102,23 @@ EOC
 my @runs;
 sub begin
 {
-	my ($script, @options) = @_;
+	my ($script, $transactions, @options) = @_;
 	my $run = { name => $script =~ s/.*\///r, out => '' };
 	$run->{handle} = IPC::Run::start(
-		[ 'pgbench', '-n', '-T', $seconds, '-h', $node->host, '-p', $node->port, '-f', $script, @options, 'postgres' ],
+		[ 'pgbench', '-n', '-t', $transactions * rounds(1, 100), '-h', $node->host, '-p', $node->port, '-f', $script, @options, 'postgres' ],
 		'<', \undef, '>', \$run->{out}, '2>&1');
 	push @runs, $run;
 	return;
 }
-begin($_, '-c', 1, '--max-tries=1000') foreach @changers;
-begin($publisher, '-c', 1);
-begin($checker, '-c', 2);
-begin($statement, '-c', 1, '-M', 'prepared');
+# Numbers of transactions by which all of these take about as long as one another.
+begin($_, 300, '-c', 1, '--max-tries=1000') foreach @changers;
+begin($publisher, 10, '-c', 1);
+begin($checker, 300, '-c', 2);
+begin($statement, 600, '-c', 1, '-M', 'prepared');
 foreach my $run (@runs)
 {
 	ok($run->{handle}->finish, "$run->{name}: no error") or diag($run->{out});
 }
-my $answers = $node->safe_psql('postgres', 'SELECT sum(answers) FROM told');
-cmp_ok($answers, '>', 10_000, "$answers answers were right");
 
 my $db = session($node);
 $db->query('DROP TRIGGER again ON device');
@@ -236,7 +232,7 @@ $db->query("CALL bloom_track('large', 'large', 'id', 'active')");
 # One row is no key's: a restore can bring anything.
 $db->query("INSERT INTO bloom_change VALUES ('large', '\\x01', true, 1)");
 my $previous = 0;
-foreach my $changes (10, 1001, 20_000, 100_001)
+foreach my $changes (10, 1001, 100_001)
 {
 	$db->query("UPDATE large SET active = true WHERE id > $previous AND id <= $changes");
 	$previous = $changes;
@@ -279,5 +275,4 @@ is($db->query("$wrong; SELECT count(*) FROM bloom_list_change WHERE name = 'acti
 
 $_->quit foreach $db, $other;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -17,6 +17,7 @@ use Time::HiRes qw(sleep);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
+use BloomTest::Kept;
 use BloomTest::Session;
 use BloomTest::Template;
 

@@ -2,7 +2,7 @@
  * next_oid.c
  *	  Sets the cluster's counter of identifiers, while the server runs.
  *
- * For 019_reused_in_transaction.pl: pg_resetwal can't do that in a transaction.
+ * For 016_reused_toast_id.pl and 020_places.pl: pg_resetwal can't do that in a transaction.
  */
 #include "postgres.h"
 

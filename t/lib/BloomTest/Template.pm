@@ -1,7 +1,6 @@
-# The first server of a test begins with a copy of the files that initdb has made for the first test
-# of the run, of those that run at once each of the first: initdb takes a second of processor time.
-# A second server's are made anew, as copies have the same system identifier, by which hosts and
-# indexes know a cluster.
+# A test's servers begin with a copy of the files that initdb has made for the first test of the run,
+# of those that run at once each of the first: initdb takes a second of processor time.  A second
+# server of a test has a system identifier of its own, by which hosts and indexes know a cluster.
 package BloomTest::Template;
 
 use strict;
@@ -20,16 +19,33 @@ sub copy
 	if (!-d $template)
 	{
 		$run->('initdb', '-D', "$template.$$", @options);
+		# To fill new files of the write-ahead log with zeros takes as long as to write what is logged.
+		append_to_file("$template.$$/postgresql.conf", "wal_init_zero = off\n");
 		# another test may have been first
 		rename "$template.$$", $template;
 	}
-	return $run->('cp', '-a', $template, $folder);
+	$run->('cp', '-a', $template, $folder);
+	another_cluster($folder) if $made++;
+	return;
+}
+
+# Changes the identifier in pg_control.  pg_resetwal takes the rest as it stands, though the checksum is
+# wrong then, and writes the checksum anew.
+sub another_cluster
+{
+	my ($folder) = @_;
+	open(my $control, '+<:raw', "$folder/global/pg_control") or die $!;
+	read($control, my $identifier, 8) == 8 or die 'pg_control is short';
+	seek($control, 0, 0) or die $!;
+	print $control pack 'Q', $made + unpack 'Q', $identifier;
+	close($control) or die $!;
+	return $run->('pg_resetwal', '-f', '-D', $folder);
 }
 
 {
 	no warnings 'redefine';
 	*PostgreSQL::Test::Utils::system_or_bail = sub {
-		my $copies = $_[0] eq 'initdb' && !$made++ && !grep { m{^--waldir} } @_;
+		my $copies = $_[0] eq 'initdb' && !grep { m{^--waldir} } @_;
 		return $copies ? copy(@_) : $run->(@_);
 	};
 }
