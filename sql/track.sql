@@ -88,43 +88,43 @@ select bloom_lookup_each('word', array['stop', 'UP', 'up']);
 drop trigger before_word on word;
 
 -- Other triggers and functions change rows again before the statement ends, and with it before this trigger fires.
-create table turn (k int primary key, v boolean, note text);
-create function wrong() returns bigint language sql as $$ select count(*) from turn where bloom_lookup('turn', k) is distinct from v $$;
-create function again() returns trigger language plpgsql as $$ begin execute tg_argv[0] using old; return null; end $$;
-insert into turn select g, true from generate_series(1, 9) g;
-call bloom_publish('turn', 'select k, v from turn', p => 1e-9);
-call bloom_track('turn', 'turn', 'k', 'v');
+create table seesaw (k int primary key, v boolean, note text);
+create function seesaw_wrong() returns bigint language sql as $$ select count(*) from seesaw where bloom_lookup('seesaw', k) is distinct from v $$;
+create function seesaw_again() returns trigger language plpgsql as $$ begin execute tg_argv[0] using old; return null; end $$;
+insert into seesaw select g, true from generate_series(1, 9) g;
+call bloom_publish('seesaw', 'select k, v from seesaw', p => 1e-9);
+call bloom_track('seesaw', 'seesaw', 'k', 'v');
 -- The same row, and another row of the statement.
-create trigger a after update on turn for each row when (not new.v and new.k = 1) execute function again('update turn set v = true where k in (1, 2)');
-update turn set v = false where k < 4;
-select wrong(), bloom_lookup_each('turn', array[1, 2, 3]);
-drop trigger a on turn;
+create trigger a after update on seesaw for each row when (not new.v and new.k = 1) execute function seesaw_again('update seesaw set v = true where k in (1, 2)');
+update seesaw set v = false where k < 4;
+select seesaw_wrong(), bloom_lookup_each('seesaw', array[1, 2, 3]);
+drop trigger a on seesaw;
 -- A column that the list doesn't have.
-create trigger a after update on turn for each row when (new.note is null) execute function again('update turn set note = $$x$$ where k = $1.k');
-update turn set v = not v;
-select wrong();
-drop trigger a on turn;
+create trigger a after update on seesaw for each row when (new.note is null) execute function seesaw_again('update seesaw set note = $$x$$ where k = $1.k');
+update seesaw set v = not v;
+select seesaw_wrong();
+drop trigger a on seesaw;
 -- A row that is there again, one that is gone, one that has another's key.
-create trigger a after delete on turn for each row when (old.k < 6) execute function again('insert into turn values ($1.k, true)');
-delete from turn where k between 5 and 6;
-select wrong(), bloom_lookup_each('turn', array[5, 6]);
-drop trigger a on turn;
-create trigger a after update on turn for each row when (new.k = 7) execute function again('delete from turn where k = $1.k');
-update turn set v = true where k = 7;
-select wrong(), bloom_lookup('turn', 7);
-drop trigger a on turn;
-create trigger a after update on turn for each row when (old.k = 8) execute function again('insert into turn values (8, true)');
-update turn set k = 18 where k = 8;
-select wrong(), bloom_lookup_each('turn', array[8, 18]);
-drop trigger a on turn;
+create trigger a after delete on seesaw for each row when (old.k < 6) execute function seesaw_again('insert into seesaw values ($1.k, true)');
+delete from seesaw where k between 5 and 6;
+select seesaw_wrong(), bloom_lookup_each('seesaw', array[5, 6]);
+drop trigger a on seesaw;
+create trigger a after update on seesaw for each row when (new.k = 7) execute function seesaw_again('delete from seesaw where k = $1.k');
+update seesaw set v = true where k = 7;
+select seesaw_wrong(), bloom_lookup('seesaw', 7);
+drop trigger a on seesaw;
+create trigger a after update on seesaw for each row when (old.k = 8) execute function seesaw_again('insert into seesaw values (8, true)');
+update seesaw set k = 18 where k = 8;
+select seesaw_wrong(), bloom_lookup_each('seesaw', array[8, 18]);
+drop trigger a on seesaw;
 -- A function of the statement itself.
-create function of_statement(which int) returns boolean language plpgsql as $$ begin update turn set v = true where k = which - 1; return false; end $$;
-update turn set v = true;
-update turn set v = of_statement(k) where k in (1, 2);
-select wrong(), bloom_lookup_each('turn', array[1, 2]);
-call bloom_drop('turn');
-drop table turn;
-drop function wrong(), again(), of_statement(int);
+create function seesaw_of(which int) returns boolean language plpgsql as $$ begin update seesaw set v = true where k = which - 1; return false; end $$;
+update seesaw set v = true;
+update seesaw set v = seesaw_of(k) where k in (1, 2);
+select seesaw_wrong(), bloom_lookup_each('seesaw', array[1, 2]);
+call bloom_drop('seesaw');
+drop table seesaw;
+drop function seesaw_wrong(), seesaw_again(), seesaw_of(int);
 
 -- A column that gets another type: the list has keys of the old one until it is published so.
 create table typed (k bigint primary key);

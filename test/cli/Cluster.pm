@@ -122,6 +122,17 @@ sub sql
 	return speak_to($self->dsn, sub { Server::sql($sql) });
 }
 
+# So many keys that were not there before, of all servers; gives them.
+my $next = 1;
+sub insert
+{
+	my ($self, $count, $before) = @_;
+	my @keys = ($next .. $next + $count - 1);
+	$next += $count;
+	$self->sql(($before // '') . "INSERT INTO users SELECT generate_series($keys[0], $keys[-1])");
+	return @keys;
+}
+
 sub make_index { my ($self, $n) = @_; return speak_to($self->dsn, sub { Server::make_index($n) }); }
 
 # A psql whose input stays open, for transactions that do.

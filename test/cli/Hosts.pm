@@ -8,12 +8,13 @@ use warnings;
 
 use CommandLine;
 use Cwd qw(abs_path);
+use Digest::SHA;
 use Exporter qw(import);
 use IO::Socket::INET;
 use POSIX qw(WNOHANG);
 use Test::More;
 
-our @EXPORT = qw(free_port begin finish process_of is_alive begin_nginx start_nginx begin_web by_url manifest told status_word page_of lacks count_of has page_serial exporter_says promised promised_by_dsn);
+our @EXPORT = qw(free_port begin finish process_of is_alive begin_nginx start_nginx begin_web by_url manifest torn told status_word page_of lacks count_of has page_serial exporter_says promised promised_by_dsn);
 
 $CommandLine::asked = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN};
 
@@ -144,6 +145,23 @@ sub manifest
 	my %words;
 	push @{ $words{ (split / /, $_, 2)[0] } }, (split / /, $_, 2)[1] foreach split /\n/, slurp("www/$folder/manifest");
 	return \%words;
+}
+
+# What a folder's manifest names and isn't there as it says.
+sub torn
+{
+	my ($folder) = @_;
+	return '' if !-e "www/$folder/manifest";
+	my @torn;
+	foreach my $line (split /\n/, slurp("www/$folder/manifest"))
+	{
+		my ($word, @values) = split / /, $line;
+		next if $word !~ /^(whole|patch|change)$/;
+		my ($length, $digest) = @values[ -2, -1 ];
+		my ($file) = glob "www/$folder/$digest.*";
+		push @torn, $line if !defined $file || -s $file != $length || Digest::SHA::sha256_hex(slurp($file)) ne $digest;
+	}
+	return join "\n", @torn;
 }
 
 # Values of a file's status: a hash, and the exit status.

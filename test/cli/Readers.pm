@@ -1,8 +1,5 @@
 # Readers.pm
-#	  What programs of a host say of a followed file: no key may be denied that is of the
-#	  serial which they tell.
-#
-# A test says which keys came with which serial, and then asks for all of them.
+#	  Programs of a host that have a followed file open, and what they say of it.
 package Readers;
 
 use strict;
@@ -12,36 +9,7 @@ use CommandLine;
 use Exporter qw(import);
 use IPC::Open2;
 
-our @EXPORT = qw(came_with told_serial denied open_reader open_readers close_readers);
-
-my %keys;
-
-# These integers are in all content from this serial on.
-sub came_with { my ($serial, @keys) = @_; push @{ $keys{$serial} }, @keys; return; }
-
-sub keys_of { my ($serial) = @_; return map { @{ $keys{$_} } } grep { $_ <= $serial } sort keys %keys; }
-
-# The serial that is told by bloomfilter status; 0 if nothing is known, or it is that of
-# another file, which it says.
-sub told_serial
-{
-	my ($file) = @_;
-	my ($status, $out) = ask('', 'status', '--json', $file);
-	return $out !~ /"other"/ && $out =~ /"serial": "(\d+)"/ ? $1 : 0;
-}
-
-# How many keys of the serial that it tells a program denies which opens the file by the C
-# library: "told N, denied M".  Nothing may change meanwhile.
-sub denied
-{
-	my ($file) = @_;
-	my $serial = told_serial($file);
-	my @keys = keys_of($serial);
-	return "told $serial, denied 0" if !@keys;
-	my ($status, $out, $err) = ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file);
-	my $found = $out =~ /^(\d+)$/ ? $1 : "error: $err";
-	return "told $serial, denied " . ($found =~ /error/ ? $found : @keys - $found);
-}
+our @EXPORT = qw(open_reader open_readers close_readers);
 
 # Programs that have a list open for long, by their names: BLOOMFILTER_READER in C, and those of
 # BLOOMFILTER_READERS, a name and a command on a line, in which FILE stands for the file. Asked with

@@ -106,19 +106,15 @@ END
 # The psql of where sql speaks to, as one that has just begun; another one where its server was away meanwhile.
 sub ready
 {
-	foreach my $known (exists $psql{$scoped}, 0)
+	my $stayed = exists $psql{$scoped};
+	if (!$stayed)
 	{
-		my ($from, $to);
-		$psql{$scoped} //= do
-		{
-			my $process = open2($from, $to, 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $scoped);
-			{ process => $process, from => $from, to => $to, owner => $$ };
-		};
-		return $psql{$scoped} if defined talk($psql{$scoped}, "DISCARD ALL;\nSET client_min_messages = warning; SET search_path = public, ext;");
-		hang_up($scoped);
-		last if !$known;
+		my $process = open2(my $from, my $to, 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $scoped);
+		$psql{$scoped} = { process => $process, from => $from, to => $to, owner => $$ };
 	}
-	die "no server answers at $scoped\n";
+	return $psql{$scoped} if defined talk($psql{$scoped}, "DISCARD ALL;\nSET client_min_messages = warning; SET search_path = public, ext;");
+	hang_up($scoped);
+	return $stayed ? ready() : die "no server answers at $scoped\n";
 }
 
 # Runs statements, and gives what they answer.

@@ -28,22 +28,13 @@ begin('host', program(), 'pull', '--url', "$url/users", '--allow-http', '--out',
 ok(wait_for(30, sub { -e 'hosts/u.bloom' }), 'and a host');
 
 my @committed;
-my $next = 1;
-sub insert
-{
-	my ($count, $before) = @_;
-	my ($first, $last) = ($next, $next + $count - 1);
-	$next += $count;
-	$server->sql(($before // '') . "INSERT INTO users SELECT generate_series($first, $last)");
-	return ($first .. $last);
-}
 
 # Told, and not flushed: a crash takes them back.  In export_pool.t one process is killed.
 my @lost;
 my $behind = 0;
 for my $try (1 .. 5)
 {
-	@lost = insert(200, 'SET synchronous_commit = off; ');
+	@lost = $server->insert(200, 'SET synchronous_commit = off; ');
 	wait_for(30, sub { has('hosts/u.bloom', @lost) });
 	$behind = $server->sql('SELECT pg_current_wal_insert_lsn() > pg_current_wal_flush_lsn()') eq 't';
 	last if $behind;
@@ -54,8 +45,8 @@ my $reads = exporter_says('users', 'full_reads');
 $server->stop('immediate');
 $server->start;
 is($server->sql("SELECT count(*) FROM users WHERE id BETWEEN $lost[0] AND $lost[-1]"), 0, 'which the crash took back');
-push @committed, insert(1) foreach 1 .. 5;
-push @committed, insert(300);
+push @committed, $server->insert(1) foreach 1 .. 5;
+push @committed, $server->insert(300);
 is(promised('users', 'hosts/u.bloom', $server->now, @committed), 0, 'and none that was committed since is denied');
 ok(wait_for(30, sub { exporter_says('users', 'full_reads') > $reads }), 'the exporter has read all of the index anew');
 ok(wait_for(30, sub { exporter_says('users', 'ahead_since') ne '' }), 'and says that it has more than the server');
@@ -63,7 +54,7 @@ is(exporter_says('users', 'full_files_rebuild'), 0, 'no crash made hosts fetch t
 $server->sql('REINDEX INDEX users_filter');
 ok(wait_for(30, sub { exporter_says('users', 'full_files_rebuild') == 1 }), 'a rebuild does');
 ok(wait_for(30, sub { exporter_says('users', 'ahead_since') eq '' }), 'after which the exporter has what the server has');
-push @committed, insert(10);
+push @committed, $server->insert(10);
 is(promised('users', 'hosts/u.bloom', $server->now, @committed), 0, 'and no key is denied');
 
 # ------------------------------------------------------------------------
@@ -79,8 +70,7 @@ foreach my $try ([ 100000, 'elsewhere' ], [ 3000, 'pg_default' ])
 {
 	my ($n, $space) = @$try;
 	my $epoch = manifest('users')->{epoch}[0];
-	my ($first, $last) = ($next, $next + 299);
-	$next += 400;
+	my ($first, $last) = (10 * $n, 10 * $n + 299);
 	$server->sql("ALTER INDEX users_filter SET (n = $n)");
 	$server->sql("BEGIN; ALTER TABLE users SET TABLESPACE $space; ALTER INDEX users_filter SET TABLESPACE $space; TRUNCATE users; INSERT INTO users SELECT generate_series($first, $last); COMMIT");
 	is(promised('users', 'hosts/u.bloom', $server->now, $first .. $last), 0, "n = $n: all keys are there");

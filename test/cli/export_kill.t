@@ -13,7 +13,6 @@ use warnings;
 use Cwd qw(getcwd);
 BEGIN { $ENV{BLOOMFILTER} = $ENV{BLOOMFILTER_PLAIN} if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
-use Digest::SHA;
 use File::Copy qw(cp);
 use Hosts;
 use Server;
@@ -48,22 +47,6 @@ sub export_list
 sub insert { my ($count) = @_; sql("INSERT INTO users SELECT generate_series($next, $next + $count - 1)"); $next += $count; return; }
 sub export { my (@options) = @_; waitpid start('', @export, @options), 0; return ending(); }
 sub serial { return -e 'www/users/manifest' ? manifest('users')->{serial}[0] : 0; }
-
-# What the manifest names and isn't there as it says.
-sub torn
-{
-	return '' if !-e 'www/users/manifest';
-	my @torn;
-	foreach my $line (split /\n/, slurp('www/users/manifest'))
-	{
-		my ($word, @values) = split / /, $line;
-		next if $word !~ /^(whole|patch|change)$/;
-		my ($length, $digest) = @values[ -2, -1 ];
-		my ($file) = glob "www/users/$digest.*";
-		push @torn, $line if !defined $file || -s $file != $length || Digest::SHA::sha256_hex(slurp($file)) ne $digest;
-	}
-	return join "\n", @torn;
-}
 
 # The folder as it is in a copy.
 sub put_back
@@ -129,13 +112,13 @@ foreach my $try ([ 'a patch that is merged', sub { do { insert(3); export() } un
 		my $serial = serial();
 		waitpid start('', 'strace', '-o', '/dev/null', '-e', "trace=$call", '-e', "inject=$call:signal=KILL:when=$when", @export), 0;
 		$killed++ if ending() eq 'signal 9';
-		push @wrong, "$where: torn: " . torn() if torn() ne '';
+		push @wrong, "$where: torn: " . torn('users') if torn('users') ne '';
 		my $left = serial();
 		push @wrong, "$where: the serial went back" if $left < $serial;
 		# where the manifest is the one of before, and nothing torn, hosts get what they got
 		push @wrong, "$where: a host was refused: " . slurp('.stderr') if $left > $serial && pull() ne '0';
 		push @wrong, "$where: the next one failed: " . slurp('.stderr') if export() ne '0';
-		push @wrong, "$where: torn after the next one" if torn() ne '';
+		push @wrong, "$where: torn after the next one" if torn('users') ne '';
 		push @wrong, "$where: no larger serial" if serial() <= $left;
 		push @wrong, "$where: something unfinished is left" if glob 'www/users/.tmp-*';
 		push @wrong, "$where: a host was refused after it: " . slurp('.stderr') if pull() ne '0';
@@ -166,7 +149,7 @@ foreach my $try ([ 'fsync', 'ENOSPC' ], [ 'renameat', 'EROFS' ])
 	insert(20);
 	begin('full', 'strace', '-D', '-o', '/dev/null', '-e', "trace=$call", '-e', "inject=$call:error=$error:when=1..2", @export, '--follow', '--every', '0.2', '--heartbeat', '1');
 	ok(wait_for(60, sub { -e '.full.log' && slurp('.full.log') =~ /cannot write ".*": (No space left|Input\/output|Read-only)/ }), "$call fails by $error: it is said");
-	ok(wait_for(60, sub { serial() > $before->{serial}[0] && torn() eq '' }), "$call, $error: when there is room again, it goes on by itself");
+	ok(wait_for(60, sub { serial() > $before->{serial}[0] && torn('users') eq '' }), "$call, $error: when there is room again, it goes on by itself");
 	finish('full', 'TERM');
 	is(pull(), 0, "$call, $error: a host follows");
 	ok(has('u.bloom', 1 .. $next - 1), "$call, $error: and has all");

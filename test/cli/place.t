@@ -28,8 +28,7 @@ make_list($url, 's', 100, 'new:1-300', 'set:1001-1100', 'set:1101-1200', 'flip:2
 }
 serve('s', 1);
 is((pull_once('plain'))[0], 0, 'a file of one look');
-is((run('', 'copy', 'plain', 'filter'))[0], 0, 'copied to a filter');
-is(lacks('filter', @keys), 0, 'that has all keys');
+is((run('', 'copy', 'plain', 'filter'))[0] . lacks('filter', @keys), '00', 'copied to a filter that has all keys');
 serve('other', 0);
 is((pull_once('other'))[0], 0, 'a file of another list');
 serve('s', 0);
@@ -86,7 +85,6 @@ foreach my $harm (grep { ($ENV{HARMS} // $_) eq $_ } sort keys %harms)
 		}
 		ok(wait_for(60, sub { page_serial($file) == serial_of('s', 1) && lacks($file, @keys) eq '0' && ($told = told($file))->{exit} eq '0' && ($told->{serial} // '') eq serial_of('s', 1) }), "$harm, $when: all is there again")
 		  || diag('lacks ' . lacks($file, @keys) . ", exit " . ($told->{exit} // '') . ', wrong ' . ($told->{wrong} // '') . "\n" . slurp(".$name.log"));
-		is($told->{serial}, serial_of('s', 1), 'and its serial is right');
 		# it goes on from there
 		serve('s', 2);
 		ok(wait_for(60, sub { page_serial($file) == serial_of('s', 2) && lacks($file, @keys, 1101 .. 1200) eq '0' && (told($file)->{serial} // '') eq serial_of('s', 2) }), 'the next keys come')
@@ -115,7 +113,6 @@ SKIP:
 {
 	my %written_over = (
 		'another list by cat' => sub { system("cat other >$_[0]") },
-		'a filter by cat' => sub { system("cat filter >$_[0]") },
 		# of another time, by how often it was written to
 		'an older page and no bits' => sub { my $page = substr slurp('held'), 0, 4096; substr $page, 512, 8, pack 'Q<', 2; overwrite($_[0], 0, $page . "\0" x ((-s 'held') - 4096 - 64)) },
 		'zeros in its bits' => sub { overwrite($_[0], 4096 + 64, "\0" x 3000) },
@@ -199,9 +196,8 @@ is((pull_once('away/u.bloom'))[0], 2, 'and by the follower');
 is((pull_once('away/u.bloom'))[0], 0, 'which then fetches the whole');
 is((run('', 'verify', 'away/u.bloom'))[0], 0, 'and all is well');
 spew('away/copy.bloom', slurp('away/u.bloom'));
-is((run('', 'verify', 'away/copy.bloom'))[0], 0, 'a copy is sound');
 overwrite('away/copy.bloom', 4096 + 64 + 200, "\xff");
-is((run('', 'verify', 'away/copy.bloom'))[0], 1, 'and one with another bit is not');
+is((run('', 'verify', 'away/copy.bloom'))[0], 1, 'a copy with another bit is not sound');
 like((run('', 'status', 'away/copy.bloom'))[2], qr/^bloomfilter: away\/copy\.bloom: old: its follower has not taken it up/, 'nobody follows it');
 spew('away/cut.bloom', 'BLMF');
 like((run('', 'status', 'away/cut.bloom'))[2], qr/^bloomfilter: away\/cut\.bloom: damaged: (?!away)/, 'the line of what is no filter names it once');

@@ -91,18 +91,6 @@ like((by_url('nothing', 'once.bloom'))[2], qr/answered 404/, 'what is not there'
 spew('other.bloom', 'mine');
 like((by_url('users', 'other.bloom'))[2], qr/other.bloom/, 'a file that was not pulled');
 is(slurp('other.bloom'), 'mine', 'it is left alone');
-sql('INSERT INTO users VALUES (5000)');
-export(@to);
-
-# A file of the server that is damaged, for a host that needs it
-my ($digest) = manifest('users')->{whole}[0] =~ /(\w{64})/;
-my $content = slurp("www/users/$digest.bloom");
-spew("www/users/$digest.bloom", substr($content, 0, -1) . 'x');
-like((by_url('users', 'new.bloom'))[2], qr/not what the manifest says/, 'a damaged whole is refused');
-ok(!-e 'new.bloom', 'and leaves no file');
-is((export(@to))[0], 0, 'the exporter, started anew, notices');
-is((by_url('users', 'new.bloom'))[0], 0, 'and publishes all anew');
-ok(has('new.bloom', 100 .. 1299, 5000), 'with all keys');
 
 # ------------------------------------------------------------------------
 # Signatures

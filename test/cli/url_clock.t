@@ -13,7 +13,6 @@ my $plain;
 BEGIN { $plain = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
 use Hosts;
-use Readers;
 use Server;
 use Test::More;
 
@@ -25,7 +24,7 @@ plan skip_all => 'no program without sanitizers: set BLOOMFILTER_PLAIN, or run m
 my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1';
 plan skip_all => 'faketime is not installed' if !defined $library;
 
-my @ages = ('9223372036854775807', '99999999999999999999', '-86400', '172800');
+my @ages = ('99999999999999999999', '-86400');
 my $url = begin_nginx(free_port(), 'location = /users/manifest { if (-f $document_root/held) { return 304; } }',
 	map { "location /age$_/ { add_header Age $_; }" } @ages);
 my @export = ('export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--expires', '86400');
@@ -34,7 +33,6 @@ my @pull = ('pull', '--url', "$url/users", '--allow-http');
 make_index(1000);
 sql('INSERT INTO users SELECT generate_series(1, 300)');
 is((run('', @export))[0], 0, 'an index is exported');
-came_with(manifest('users')->{content}[0], 1 .. 300);
 
 # What faketime leaves in memory of each program that doesn't end by exit.
 my $owner = $$;
@@ -67,11 +65,10 @@ is(words(0, 'right.bloom', '--max-true-age', 7200), '', 'and nothing is wrong');
 
 my ($status, $text) = later(-20, @pull, '--out', 'behind.bloom');
 is($status, 0, 'a host whose clock is 20 hours behind pulls, too') || diag($text);
-like(denied('behind.bloom'), qr/denied 0$/, 'and has all keys');
+is(lacks('behind.bloom', 1 .. 300), 0, 'and has all keys');
 is(words(-20, 'behind.bloom'), 'clock', 'but its status says that the clock is wrong');
 like((later(-20, 'status', 'behind.bloom'))[1], qr/clock is \d+ s behind the web server's/, 'by how much');
-like(words(-20, 'behind.bloom', '--max-true-age', 7200), qr/old/, 'and that it can not know how old the list is');
-like((later(-20, 'status', '--max-true-age', 7200, 'behind.bloom'))[1], qr/old: up to when it has all that was committed is not known/, 'which it says');
+like((later(-20, 'status', '--max-true-age', 7200, 'behind.bloom'))[1], qr/old: up to when it has all that was committed is not known/, 'and that it can not know how old the list is');
 
 ($status, $text) = later(-72, @pull, '--out', 'far.bloom');
 ok($status == 1 && $text =~ /serial is of the future: this clock or the exporter's is wrong/, 'three days behind nothing is taken') || diag("$status $text");
@@ -79,19 +76,15 @@ is(words(-72, 'far.bloom'), 'waiting', 'and status says that there is no file');
 
 ($status, $text) = later(20, @pull, '--out', 'ahead.bloom');
 is($status, 0, 'a host whose clock is 20 hours ahead pulls') || diag($text);
-is(words(20, 'ahead.bloom'), 'clock', 'and its status says that it is wrong');
-is(words(20, 'ahead.bloom', '--max-true-age', 7200), 'old, clock', 'the list is rather too old than too fresh');
+is(words(20, 'ahead.bloom', '--max-true-age', 7200), 'old, clock', 'and its status says that it is wrong, and the list rather too old than too fresh');
 ($status, $text) = later(48, @pull, '--out', 'expired.bloom');
 ok($status == 1 && $text =~ /it has expired/, 'two days ahead what was signed for a day has expired') || diag("$status $text");
 
 # What has expired by the server's clock has expired, though this host's says otherwise
 mkdir 'www/old';
-spew('www/old/manifest', slurp('www/users/manifest') =~ s/^expires (\d+)/'expires ' . ($1 - 2 * 86400 * 1000000)/emr);
-($status, $text) = later(-47, 'pull', '--url', "$url/old", '--allow-http', '--out', 'old.bloom');
-ok($status != 0 && !-e 'old.bloom', 'a host that is behind does not take what has expired') || diag("$status $text");
 spew('www/old/manifest', slurp('www/users/manifest') =~ s/^expires (\d+)/'expires ' . ($1 - 86400 * 1000000 - 3600 * 1000000)/emr);
 ($status, $text) = later(-20, 'pull', '--url', "$url/old", '--allow-http', '--out', 'old.bloom');
-ok($status == 1 && $text =~ /it has expired/, 'nor what expired an hour ago') || diag("$status $text");
+ok($status == 1 && $text =~ /it has expired/, 'a host that is behind does not take what expired an hour ago') || diag("$status $text");
 
 # What a cache says of the age of its answer doesn't make it later
 foreach my $age (@ages)
@@ -117,7 +110,7 @@ set_clock(0);
 	local %ENV = (%ENV, LD_PRELOAD => $library, FAKETIME_TIMESTAMP_FILE => 'clock', FAKETIME_NO_CACHE => 1, FAKETIME_DONT_FAKE_MONOTONIC => 1, DONT_FAKE_MONOTONIC => 1);
 	begin('host', $plain, @pull, '--out', 'working.bloom', '--follow', '--every', '1');
 }
-ok(wait_for(30, sub { -e 'working.bloom' && told_serial('working.bloom') =~ /[1-9]/ }), 'a follower with the right clock');
+ok(wait_for(30, sub { page_serial('working.bloom') > 0 }), 'a follower with the right clock');
 is(words(-24, 'working.bloom'), '', 'asked by a clock that is a day behind');
 spew('www/held', '');
 set_clock(48);

@@ -3,10 +3,12 @@
 Most are those of the system; those of node and Go are unpacked from Debian's
 packages in a scratch folder, as to install them takes much that has nothing to do with them.
 """
+import functools
 import glob
 import os
 import re
 import subprocess
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
@@ -40,10 +42,16 @@ def write_program(name, marks, folder):
     return path
 
 
+@functools.cache
+def downloaded(packages):
+    """A folder that lives as long as this program."""
+    folder = tempfile.TemporaryDirectory()
+    subprocess.run(["apt-get", "download", "-q", *packages], cwd=folder.name, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
 def unpack(packages, folder):
-    subprocess.run(["apt-get", "download", "-q", *packages], cwd=folder, check=True,
-                   stdout=subprocess.DEVNULL)
-    for package in glob.glob(os.path.join(folder, "*.deb")):
+    for package in glob.glob(os.path.join(downloaded(tuple(packages)).name, "*.deb")):
         subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
 
 
@@ -56,8 +64,10 @@ def node_command(program, folder):
 
 def java_command(program, folder, *classes):
     path = ":".join([JDBC, folder, *classes])
-    subprocess.run(["javac", "-cp", path, "-d", folder, program], check=True)
-    return ["java", "-cp", path, os.path.splitext(os.path.basename(program))[0]]
+    # Each runs for a second.
+    options = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+    subprocess.run(["javac", *("-J" + option for option in options), "-cp", path, "-d", folder, program], check=True)
+    return ["java", *options, "-cp", path, os.path.splitext(os.path.basename(program))[0]]
 
 
 def go_command(program, folder, packages):

@@ -16,19 +16,6 @@
 #define KEYS 5000
 #define PARTS 3
 
-static const char *folder;
-
-static const char *
-in_folder(const char *name)
-{
-	static char paths[8][600];
-	static int	next;
-	char	   *path = paths[next++ % 8];
-
-	snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-	return path;
-}
-
 /* Writes one part of a set to a file of its own. */
 static void
 write_part(const bloomfilter *set, uint32_t index, const char *name)
@@ -37,7 +24,7 @@ write_part(const bloomfilter *set, uint32_t index, const char *name)
 	size_t		length;
 
 	need(bloomfilter_get_bytes(set, index, &bytes, &length) == BLOOMFILTER_OK, "part");
-	write_file(in_folder(name), bytes, length);
+	write_file(scratch_path(name), bytes, length);
 }
 
 /* In batches, of integers and of their bytes: the same answers as one by one, and the same errors. */
@@ -106,7 +93,7 @@ check_single_part(const bloomfilter *set)
 	uint8_t		found;
 
 	write_part(set, 1, "part");
-	need(bloomfilter_open(in_folder("part"), 0, &part, NULL) == BLOOMFILTER_OK, "part opens");
+	need(bloomfilter_open(scratch_path("part"), 0, &part, NULL) == BLOOMFILTER_OK, "part opens");
 	for (key = 1; key <= KEYS; key++)
 	{
 		int			answer = bloomfilter_contains_int64(part, key);
@@ -138,11 +125,11 @@ check_no_files(void)
 	bloomfilter *opened = NULL;
 
 	alarm(60);
-	need(mkfifo(in_folder("pipe"), 0600) == 0, "pipe");
-	same(bloomfilter_open(in_folder("pipe"), 0, &opened, &detail), BLOOMFILTER_ERR_ARGUMENT, "a pipe: %s", detail.text);
-	same(bloomfilter_open(in_folder("pipe"), BLOOMFILTER_COPY, &opened, NULL), BLOOMFILTER_ERR_ARGUMENT, "or a copy of it");
+	need(mkfifo(scratch_path("pipe"), 0600) == 0, "pipe");
+	same(bloomfilter_open(scratch_path("pipe"), 0, &opened, &detail), BLOOMFILTER_ERR_ARGUMENT, "a pipe: %s", detail.text);
+	same(bloomfilter_open(scratch_path("pipe"), BLOOMFILTER_COPY, &opened, NULL), BLOOMFILTER_ERR_ARGUMENT, "or a copy of it");
 	alarm(0);
-	unlink(in_folder("pipe"));
+	unlink(scratch_path("pipe"));
 }
 
 /* Parts that no key came to have no type: the set has that of the others. */
@@ -157,13 +144,13 @@ check_key_types(void)
 		bloomfilter *integers = make_range(10, 3, key, key);
 		bloomfilter *opened = NULL;
 
-		need(bloomfilter_write(integers, in_folder("f"), NULL) == BLOOMFILTER_OK &&
-			 bloomfilter_open(in_folder("f"), 0, &opened, NULL) == BLOOMFILTER_OK, "two parts without keys");
+		need(bloomfilter_write(integers, scratch_path("f"), NULL) == BLOOMFILTER_OK &&
+			 bloomfilter_open(scratch_path("f"), 0, &opened, NULL) == BLOOMFILTER_OK, "two parts without keys");
 		right += bloomfilter_contains_int64(opened, key) == 1 &&
 			bloomfilter_contains(opened, BLOOMFILTER_KEY_TEXT, "a", 1) == BLOOMFILTER_ERR_KEY_TYPE;
 		bloomfilter_close(opened);
 		bloomfilter_close(integers);
-		unlink(in_folder("f"));
+		unlink(scratch_path("f"));
 	}
 	same(right, 10, "a set with one key, of whichever part, has its type in all parts");
 }
@@ -175,23 +162,20 @@ main(void)
 	bloomfilter *set = make_range(KEYS, PARTS, 1, KEYS);
 	bloomfilter *opened = NULL;
 
-	folder = scratch_path("set");
-	need(mkdir(folder, 0777) == 0, "folder");
 	check_batches(single);
 	check_batches(set);
 	check_info(set);
 	check_single_part(set);
-	unlink(in_folder("part"));
-	same(bloomfilter_write(set, in_folder("f"), NULL), BLOOMFILTER_OK, "a set is written");
-	same(count_entries(folder), 1, "as one file");
-	need(bloomfilter_open(in_folder("f"), 0, &opened, NULL) == BLOOMFILTER_OK, "opened");
+	unlink(scratch_path("part"));
+	same(bloomfilter_write(set, scratch_path("f"), NULL), BLOOMFILTER_OK, "a set is written");
+	same(count_entries(scratch()), 1, "as one file");
+	need(bloomfilter_open(scratch_path("f"), 0, &opened, NULL) == BLOOMFILTER_OK, "opened");
 	check_batches(opened);
 	check_info(opened);
 	bloomfilter_close(opened);
-	unlink(in_folder("f"));
+	unlink(scratch_path("f"));
 	check_no_files();
 	check_key_types();
-	rmdir(folder);
 	bloomfilter_close(single);
 	bloomfilter_close(set);
 	return tap_done();

@@ -44,18 +44,6 @@ __wrap_fsync(int fd)
 
 static const char *folder;
 
-/* A path in the folder, until the fourth call after this one. */
-static const char *
-in_folder(const char *name)
-{
-	static char paths[4][700];
-	static unsigned next;
-	char	   *path = paths[next++ % 4];
-
-	snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-	return path;
-}
-
 static bool
 file_is(const char *path, const bloomfilter *filter)
 {
@@ -95,11 +83,11 @@ write_with_limit(const bloomfilter *filter, const char *path, rlim_t limit)
 static void
 check_single(const bloomfilter *a, const bloomfilter *b)
 {
-	const char *path = in_folder("f.bloom");
+	const char *path = scratch_path("f.bloom");
 	const char *other;
 	bloomfilter *opened;
 
-	other = in_folder("f.bloom/g");
+	other = scratch_path("f.bloom/g");
 	same(bloomfilter_write(a, path, NULL), BLOOMFILTER_OK, "written");
 	ok(file_is(path, a), "byte for byte");
 	need(bloomfilter_open(path, 0, &opened, NULL) == BLOOMFILTER_OK, "opened");
@@ -117,20 +105,20 @@ check_single(const bloomfilter *a, const bloomfilter *b)
 static void
 check_targets(const bloomfilter *filter)
 {
-	const char *path = in_folder("d");
+	const char *path = scratch_path("d");
 	const char *inner;
 	char		name[301];
 
-	inner = in_folder("d/x");
+	inner = scratch_path("d/x");
 	need(mkdir(path, 0777) == 0 && mkdir(inner, 0777) == 0, "folders");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_SYSTEM, "onto a folder");
 	same(count_entries(folder), 1, "nothing is left beside it");
 	need(rmdir(inner) == 0 && rmdir(path) == 0, "folders removed");
-	path = in_folder("missing/f");
+	path = scratch_path("missing/f");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_SYSTEM, "into a missing folder");
 	memset(name, 'n', 300);
 	name[300] = '\0';
-	path = in_folder(name);
+	path = scratch_path(name);
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_SYSTEM, "with a name too long");
 	same(bloomfilter_write(filter, NULL, NULL), BLOOMFILTER_ERR_ARGUMENT, "without a path");
 	same(count_entries(folder), 0, "nothing is left");
@@ -139,11 +127,11 @@ check_targets(const bloomfilter *filter)
 static void
 check_link(const bloomfilter *filter)
 {
-	const char *path = in_folder("link");
+	const char *path = scratch_path("link");
 	const char *target;
 	struct stat st;
 
-	target = in_folder("target");
+	target = scratch_path("target");
 	write_file(target, "x", 1);
 	need(symlink("target", path) == 0, "link");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_OK, "over a symbolic link");
@@ -159,7 +147,7 @@ check_set(void)
 	bloomfilter *a = make_range(KEYS, 3, 1, KEYS);
 	bloomfilter *b = make_range(KEYS, 3, 1, KEYS - 1000);
 	bloomfilter *opened;
-	const char *path = in_folder("whitelist");
+	const char *path = scratch_path("whitelist");
 
 	same(write_with_limit(a, path, 4096), BLOOMFILTER_ERR_SYSTEM, "a set that can't be written");
 	same(count_entries(folder), 0, "leaves nothing");
@@ -177,7 +165,7 @@ check_set(void)
 static void
 check_mode(const bloomfilter *filter)
 {
-	const char *path = in_folder("mode");
+	const char *path = scratch_path("mode");
 	struct stat st;
 	mode_t		old = umask(027);
 
@@ -191,7 +179,7 @@ check_mode(const bloomfilter *filter)
 static void
 check_rights(const bloomfilter *filter)
 {
-	const char *path = in_folder("rights");
+	const char *path = scratch_path("rights");
 	struct stat st;
 
 	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK && chmod(path, 0604) == 0, "written");
@@ -220,7 +208,7 @@ check_no_file(const char *path, const bloomfilter *filter, const char *what)
 static void
 check_other_targets(const bloomfilter *filter)
 {
-	const char *path = in_folder("pipe");
+	const char *path = scratch_path("pipe");
 	char		name[256];
 
 	need(mkfifo(path, 0666) == 0, "pipe");
@@ -230,14 +218,14 @@ check_other_targets(const bloomfilter *filter)
 	need(symlink("/dev/null", path) == 0, "link");
 	check_no_file(path, filter, "a link to a device");
 	unlink(path);
-	path = in_folder("f/");
+	path = scratch_path("f/");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_SYSTEM, "into a folder that is not there");
 	same(bloomfilter_can_write(path, NULL), BLOOMFILTER_ERR_SYSTEM, "which is known before, too");
-	path = in_folder("");
+	path = scratch_path("");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_ARGUMENT, "without a name");
 	memset(name, 'n', 255);
 	name[255] = '\0';
-	path = in_folder(name);
+	path = scratch_path(name);
 	same(bloomfilter_can_write(path, NULL), BLOOMFILTER_OK, "the longest name");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_OK, "can be written to");
 	ok(file_is(path, filter), "whole");
@@ -255,17 +243,17 @@ check_sweep(const bloomfilter *filter)
 
 	for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
 	{
-		path = in_folder(kept[i]);
+		path = scratch_path(kept[i]);
 		write_file(path, "x", 1);
 	}
-	path = in_folder("s");
+	path = scratch_path("s");
 	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK, "written");
 	for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
 	{
-		path = in_folder(kept[i]);
+		path = scratch_path(kept[i]);
 		ok(unlink(path) == 0, "%s is kept", kept[i]);
 	}
-	path = in_folder("s");
+	path = scratch_path("s");
 	unlink(path);
 }
 
@@ -273,12 +261,12 @@ check_sweep(const bloomfilter *filter)
 static void
 check_busy(const bloomfilter *filter)
 {
-	const char *path = in_folder("s");
+	const char *path = scratch_path("s");
 	const char *new;
 	bloomfilter_detail detail;
 	int			fd;
 
-	new = in_folder(".s.tmp");
+	new = scratch_path(".s.tmp");
 	write_file(new, "x", 1);
 	fd = open(new, O_RDONLY);
 	need(fd >= 0 && flock(fd, LOCK_EX) == 0, "lock");
@@ -306,7 +294,7 @@ write_unsynced(const bloomfilter *filter, const char *path, int error, bloomfilt
 static void
 check_sync(const bloomfilter *a, const bloomfilter *b)
 {
-	const char *path = in_folder("s");
+	const char *path = scratch_path("s");
 	bloomfilter_detail detail;
 
 	same(write_unsynced(a, path, EINVAL, NULL), BLOOMFILTER_OK, "a folder that can't be synced");
@@ -347,7 +335,7 @@ write_and_die(const bloomfilter *filter, const char *path)
 static void
 check_leftovers(const bloomfilter *filter)
 {
-	const char *path = in_folder("left");
+	const char *path = scratch_path("left");
 	int			i;
 
 	for (i = 0; i < KILLED; i++)
@@ -373,8 +361,7 @@ main(void)
 	bloomfilter *a = make_range(KEYS, 1, 1, KEYS);
 	bloomfilter *b = make_range(KEYS, 1, 2, KEYS);
 
-	folder = scratch_path("out");
-	need(mkdir(folder, 0777) == 0, "folder");
+	folder = scratch();
 	check_single(a, b);
 	check_targets(a);
 	check_link(a);
