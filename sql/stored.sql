@@ -21,16 +21,21 @@ create type pg_temp.named as (name text, f bloomfilter);
 
 create temp table as_external (what text, f bloomfilter);
 create temp table as_extended (what text, f bloomfilter);
+create temp table as_lz4 (what text, f bloomfilter);
 create temp table as_main (what text, f bloomfilter);
 create temp table as_plain (what text, f bloomfilter);
 create temp table in_domain (what text, f pg_temp.whitelist);
 create temp table in_array (what text, f bloomfilter[]);
 create temp table in_composite (what text, f pg_temp.named);
 alter table as_extended alter f set storage extended;
+alter table as_lz4 alter f set storage extended;
+-- A server may have been built without it.
+do $$ begin alter table as_lz4 alter f set compression lz4; exception when feature_not_supported then null; end $$;
 alter table as_main alter f set storage main;
 alter table as_plain alter f set storage plain;
 insert into as_external select * from wanted;
 insert into as_extended select * from wanted;
+insert into as_lz4 select * from wanted;
 insert into as_main select * from wanted;
 insert into as_plain select * from wanted where octet_length(f::bytea) < 8000;
 insert into in_domain select * from wanted;
@@ -49,6 +54,7 @@ $$;
 create temp view stored as
   select 'external' as how, what, f from as_external union all
   select 'extended', what, f from as_extended union all
+  select 'lz4', what, f from as_lz4 union all
   select 'main', what, f from as_main union all
   select 'plain', what, f from as_plain union all
   select 'domain', what, f::bloomfilter from in_domain union all

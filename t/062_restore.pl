@@ -160,6 +160,7 @@ my $custom = ['-Fc'];
 my %dumps;
 my @ways = (
 	[ 'a superuser', $custom, [], $super, $super, $all ],
+	[ 'by two jobs', ['-Fd'], ['-j2'], $super, $super, $all ],
 	[ 'by INSERT', [ '-Fc', '--inserts' ], [], $super, $super, $all ],
 	[ 'ON CONFLICT DO NOTHING', [ '-Fc', '--inserts', '--on-conflict-do-nothing' ], [], $super, $super, $all ],
 	[ 'under session_replication_role', $custom, [], $super, $super, $all, '-c session_replication_role=replica' ],

@@ -105,16 +105,16 @@ sub begin
 	my ($script, $transactions, @options) = @_;
 	my $run = { name => $script =~ s/.*\///r, out => '' };
 	$run->{handle} = IPC::Run::start(
-		[ 'pgbench', '-n', '-t', $transactions * rounds(1, 100), '-h', $node->host, '-p', $node->port, '-f', $script, @options, 'postgres' ],
+		[ 'pgbench', '-n', '-t', $transactions * rounds(1, 25), '-h', $node->host, '-p', $node->port, '-f', $script, @options, 'postgres' ],
 		'<', \undef, '>', \$run->{out}, '2>&1');
 	push @runs, $run;
 	return;
 }
 # Numbers of transactions by which all of these take about as long as one another.
-begin($_, 300, '-c', 1, '--max-tries=1000') foreach @changers;
-begin($publisher, 10, '-c', 1);
-begin($checker, 300, '-c', 2);
-begin($statement, 600, '-c', 1, '-M', 'prepared');
+begin($_, 1200, '-c', 1, '--max-tries=1000') foreach @changers;
+begin($publisher, 40, '-c', 1);
+begin($checker, 1200, '-c', 2);
+begin($statement, 2400, '-c', 1, '-M', 'prepared');
 foreach my $run (@runs)
 {
 	ok($run->{handle}->finish, "$run->{name}: no error") or diag($run->{out});
