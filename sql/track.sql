@@ -154,8 +154,9 @@ alter table swap_next rename to swap;
 call bloom_refresh('swap');
 \set VERBOSITY terse
 call bloom_track('swap', 'swap', 'k');
-drop trigger bloom_change_swap on public.swap_old;
-call bloom_refresh('swap');
+call bloom_untrack('swap');
+call bloom_track('swap', 'swap', 'k');
+truncate swap_old;
 insert into swap values (3);
 select bloom_lookup_each('swap', array[1, 2, 3]);
 call bloom_drop('swap');
@@ -368,17 +369,37 @@ call bloom_publish('shard', 'select k from shard where v');
 select bloom_publish_filter('value', bloom_add(bloom_create(10, 0.1), 1)) > 0;
 call bloom_track('value');
 call bloom_track('nowhere');
-call bloom_track('shard', 'word', 'w');
 call bloom_track('shard', 'shard', 'nowhere');
 call bloom_track('shard', 'shard');
 begin;
 call bloom_track('shard');
 rollback;
--- Another table than that of the query is told of.
+-- One table tracks a list.  Another one than that of the query is told of.
 create table elsewhere (k int primary key);
 insert into elsewhere values (1), (90000), (90001);
 call bloom_track('shard', 'elsewhere', 'k');
+call bloom_untrack('shard');
+call bloom_track('shard', 'word', 'w');
+call bloom_track('shard', 'elsewhere', 'k');
 select tgrelid::regclass, tgname from pg_trigger where tgfoid = 'bloom_change_trigger'::regproc and tgparentid = 0 and tgrelid in ('shard'::regclass, 'shard1'::regclass, 'elsewhere'::regclass) order by 1, 2;
+
+-- A query of two tables.
+create table half (k int primary key);
+create table other_half (k int primary key);
+insert into half values (1), (2);
+insert into other_half values (2), (3);
+call bloom_publish('halves', 'select k from half union select k from other_half');
+\set VERBOSITY default
+call bloom_track('halves', 'half', 'k');
+call bloom_track('halves', 'other_half', 'k');
+\set VERBOSITY terse
+call bloom_untrack('halves');
+call bloom_track('halves');
+delete from half where k = 2;
+select bloom_change('halves', 1, false), bloom_lookup_each('halves', array[1, 2, 3]);
+call bloom_drop('halves');
+drop table half, other_half;
+
 create view over as select k from shard where v;
 call bloom_publish('over', 'select k from over');
 call bloom_track('over', 'shard', 'k', 'v');

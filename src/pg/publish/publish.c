@@ -206,7 +206,7 @@ publish_query(BfpgPublication *list)
 	bfpg_publish_write(list, &last);
 	bfpg_progress_end(list, writing);
 	if (list->tracked)
-		bfpg_track_tell_elsewhere(list);
+		bfpg_track_tell_tables(list);
 	bfpg_publish_build_done(list);
 }
 

@@ -223,8 +223,8 @@ extern void bfpg_track_check_query(const BfpgPublication *list);
 /* Tells of a list that goes which tables still have triggers for it. */
 extern void bfpg_track_tell_triggers(const BfpgPlace *place, const char *name);
 
-/* Tells which tables' triggers are none of the list's query, which was built by. */
-extern void bfpg_track_tell_elsewhere(const BfpgPublication *list);
+/* Tells where the list's triggers are not those of the table that its query, which was run, reads. */
+extern void bfpg_track_tell_tables(const BfpgPublication *list);
 
 /* Throws where a plan reads rows that may be older than its snapshot. */
 extern void bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan);

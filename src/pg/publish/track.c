@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "catalog/partition.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
@@ -97,8 +98,12 @@ tables_read(const PlannedStmt *plan)
 	ListCell   *cell;
 
 	foreach(cell, plan->rtable)
-		if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_RELATION)
-			tables = lappend_oid(tables, lfirst_node(RangeTblEntry, cell)->relid);
+	{
+		const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+
+		if (entry->rtekind == RTE_RELATION && entry->relkind != RELKIND_VIEW)
+			tables = list_append_unique_oid(tables, entry->relid);
+	}
 	return tables;
 }
 
@@ -163,9 +168,51 @@ bfpg_track_tell_triggers(const BfpgPlace *place, const char *name)
 				 errhint("It does nothing without the list: %s.", SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP))));
 }
 
+/* Whether one is a partition of the other, or both are one table. */
+static bool
+same_rows(Oid a, Oid b)
+{
+	return list_member_oid(find_all_inheritors(a, NoLock, NULL), b) || list_member_oid(find_all_inheritors(b, NoLock, NULL), a);
+}
+
 /* After a table was renamed, and another one got its name, the query reads that one, and the triggers are the other's. */
+static void
+tell_unread(const BfpgPublication *list, const SPITupleTable *triggers, uint64 row, List *tables)
+{
+	Oid			table = DatumGetObjectId(trigger_column(triggers, row, TRIGGER_RELATION));
+
+	if (!list_member_oid(tables, table))
+		ereport(WARNING,
+				(errmsg("list \"%s\" is tracked by table \"%s\", which its query does not read", list->name, get_rel_name(table)),
+				 errdetail("Changes of the tables that the query reads are no changes of the list by this trigger."),
+				 errhint("If another table has taken its name, CALL bloom_untrack(%s), then bloom_track with that one.", quote_literal_cstr(list->name))));
+}
+
+/* Of a partition the table that it is of is told of, unless that has the tracked one, too. */
+static bool
+is_told_of(Oid other, Oid tracked)
+{
+	if (same_rows(tracked, other))
+		return false;
+	return !get_rel_relispartition(other) || same_rows(tracked, llast_oid(get_partition_ancestors(other)));
+}
+
+/* A key that the table loses may be in by another one. */
+static void
+tell_others(const BfpgPublication *list, Oid table, List *tables)
+{
+	ListCell   *cell;
+
+	foreach(cell, tables)
+		if (is_told_of(lfirst_oid(cell), table))
+			ereport(WARNING,
+					(errmsg("the query of list \"%s\" reads table \"%s\" beside the one that tracks it", list->name, get_rel_name(lfirst_oid(cell))),
+					 errdetail("Changes of that table are not recorded, and a key that table \"%s\" loses is out whatever the other one says.", get_rel_name(table)),
+					 errhint("Where both say which keys are in, CALL bloom_untrack(%s), then bloom_track without a table, and bloom_change for each key.", quote_literal_cstr(list->name))));
+}
+
 void
-bfpg_track_tell_elsewhere(const BfpgPublication *list)
+bfpg_track_tell_tables(const BfpgPublication *list)
 {
 	List	   *tables = tables_read(list->made.build->plan);
 	const SPITupleTable *triggers = find_triggers(&list->place, list->name);
@@ -173,14 +220,32 @@ bfpg_track_tell_elsewhere(const BfpgPublication *list)
 
 	for (i = 0; tables != NIL && i < triggers->numvals; i++)
 	{
-		Oid			table = DatumGetObjectId(trigger_column(triggers, i, TRIGGER_RELATION));
+		if (!DatumGetBool(trigger_column(triggers, i, TRIGGER_OF_ROWS)))
+			continue;
+		tell_unread(list, triggers, i, tables);
+		if (list->asked.tracking == BFPG_TRACK)
+			tell_others(list, DatumGetObjectId(trigger_column(triggers, i, TRIGGER_RELATION)), tables);
+	}
+}
 
-		if (DatumGetBool(trigger_column(triggers, i, TRIGGER_OF_ROWS)) && !list_member_oid(tables, table))
-			ereport(WARNING,
-					(errmsg("list \"%s\" is tracked by table \"%s\", which its query does not read", list->name, get_rel_name(table)),
-					 errdetail("Changes of the tables that the query reads are no changes of the list by this trigger."),
-					 errhint("If another table has taken its name, CALL bloom_track with that one, and %s.",
-							 SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP))));
+/* One table has one row for a key, two have two. */
+static void
+check_only_table(const BfpgPublication *list, Oid table)
+{
+	const SPITupleTable *triggers = find_triggers(&list->place, list->name);
+	uint64		i;
+
+	for (i = 0; i < triggers->numvals; i++)
+	{
+		Oid			other = DatumGetObjectId(trigger_column(triggers, i, TRIGGER_RELATION));
+
+		if (DatumGetBool(trigger_column(triggers, i, TRIGGER_OF_ROWS)) && !same_rows(table, other))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("list \"%s\" is tracked by table \"%s\" already", list->name, get_rel_name(other)),
+					 errdetail("A key that one of two tables loses may be in by the other."),
+					 errhint("CALL bloom_untrack(%s) drops its triggers. Where both tables say which keys are in, then CALL bloom_track without a table, and bloom_change for each key.",
+							 quote_literal_cstr(list->name))));
 	}
 }
 
@@ -266,6 +331,7 @@ track_table(const BfpgPublication *list, const TrackedTable *tracked)
 {
 	ListCell   *cell;
 
+	check_only_table(list, tracked->relation);
 	make_triggers(list, tracked);
 	foreach(cell, find_all_inheritors(tracked->relation, NoLock, NULL))
 	{
