@@ -398,6 +398,14 @@ call bloom_track('halves');
 delete from half where k = 2;
 select bloom_change('halves', 1, false), bloom_lookup_each('halves', array[1, 2, 3]);
 call bloom_drop('halves');
+-- A column that the query doesn't ask.
+alter table half add v boolean not null default false;
+insert into half select generate_series(10, 30);
+call bloom_publish('halves', 'select k from half');
+\set VERBOSITY default
+call bloom_track('halves', 'half', 'k', 'v');
+\set VERBOSITY terse
+call bloom_drop('halves');
 drop table half, other_half;
 
 create view over as select k from shard where v;

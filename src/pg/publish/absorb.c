@@ -141,8 +141,8 @@ see_difference(void *state, uint32 kind, const bytea *key, bool value)
  * A key whose row was deleted is a stranger to the list, which may say true of it: so many as that rate
  * explains, but for once in a million publishes (Chernoff's bound), tell nothing.
  */
-static bool
-is_by_chance(double found, double expected)
+bool
+bfpg_absorb_is_by_chance(double found, double expected)
 {
 	return found <= expected || found - expected - found * log(found / expected) > -14;
 }
@@ -156,7 +156,7 @@ bfpg_absorb_tell_differences(BfpgPublication *list)
 	if (!list->tracked || !list->exact)
 		return;
 	bfpg_changes_each(list->place.schema, list->name, see_difference, &differences);
-	if (is_by_chance(differences.differ[false], differences.asked[false] * list->p))
+	if (bfpg_absorb_is_by_chance(differences.differ[false], differences.asked[false] * list->p))
 		differences.differ[false] = 0;
 	list->others.contradicted = (int64) (differences.differ[true] + differences.differ[false]);
 	if (list->others.contradicted > 0)

@@ -214,6 +214,9 @@ extern void bfpg_absorb(const BfpgPublication *list, const BfpgLastList *last);
 /* Warns of, and counts, changes whose keys the filters of an exact list, not yet written, answer otherwise. */
 extern void bfpg_absorb_tell_differences(BfpgPublication *list);
 
+/* Whether so many strangers may be let in where so many are expected. */
+extern bool bfpg_absorb_is_by_chance(double found, double expected);
+
 /* Runs a statement whose parameter is the name of a list; %1$s is the extension's schema and a dot. */
 extern void bfpg_run_for_list(const BfpgPlace *place, const char *name, const char *sql, int expected);
 

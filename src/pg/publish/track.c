@@ -343,25 +343,43 @@ track_table(const BfpgPublication *list, const TrackedTable *tracked)
 	}
 }
 
+static int64
+sampled(int column)
+{
+	bool		is_null;
+
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column + 1, &is_null));
+}
+
 /* Whether table and columns are those of the list's query nobody can know: so some rows are looked up. */
 static void
 check_sample(const BfpgPublication *list, const TrackedTable *tracked)
 {
+	int64		denied;
+	int64		taken;
 	const Oid	types[] = {TEXTOID, ANYELEMENTOID};
 	Oid			function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("bloom_lookup"),
 										   PointerGetDatum(buildoidvector(types, lengthof(types))), ObjectIdGetDatum(list->place.schema));
 
 	if (!bfpg_may_execute(function, GetUserId()) || pg_class_aclcheck(tracked->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		return;
-	execute(psprintf("SELECT FROM (SELECT %s AS k, %s AS v FROM %s LIMIT %d) t WHERE t.v AND NOT %sbloom_lookup(%s, t.k)",
-					 quote_identifier(tracked->key), tracked->value == NULL ? "true" : quote_identifier(tracked->value),
-					 qualified(tracked->relation), SAMPLE, list->place.prefix, quote_literal_cstr(list->name)),
+	execute(psprintf("SELECT pg_catalog.count(*) FILTER (WHERE v AND NOT found), pg_catalog.count(*) FILTER (WHERE NOT v AND found), pg_catalog.count(*) FILTER (WHERE NOT v) "
+					 "FROM (SELECT k, v, %sbloom_lookup(%s, k) AS found FROM (SELECT %s AS k, coalesce(%s, false) AS v FROM %s LIMIT %d) t) l",
+					 list->place.prefix, quote_literal_cstr(list->name), quote_identifier(tracked->key),
+					 tracked->value == NULL ? "true" : quote_identifier(tracked->value), qualified(tracked->relation), SAMPLE),
 			SPI_OK_SELECT);
-	if (SPI_processed > 0)
+	denied = sampled(0);
+	taken = sampled(1);
+	if (denied > 0)
 		ereport(WARNING,
-				(errmsg("list \"%s\" denies " UINT64_FORMAT " keys that are in table \"%s\"", list->name, SPI_processed, get_rel_name(tracked->relation)),
+				(errmsg("list \"%s\" denies " INT64_FORMAT " keys that are in table \"%s\"", list->name, denied, get_rel_name(tracked->relation)),
 				 errdetail("The query of the list returns other keys than column \"%s\".", tracked->key),
 				 errhint("CALL bloom_untrack(%s), unless that is meant.", quote_literal_cstr(list->name))));
+	if (!bfpg_absorb_is_by_chance((double) taken, (double) sampled(2) * list->p))
+		ereport(WARNING,
+				(errmsg("list \"%s\" has " INT64_FORMAT " keys of table \"%s\" whose column \"%s\" is not true", list->name, taken, get_rel_name(tracked->relation), tracked->value),
+				 errdetail("The query of the list returns keys whatever that column says. A change of the column takes such a key out."),
+				 errhint("CALL bloom_untrack(%s), then bloom_track with the column that the query asks, or with none.", quote_literal_cstr(list->name))));
 }
 
 static void
