@@ -150,9 +150,7 @@ call bloom_publish('swap', 'select k from swap');
 call bloom_track('swap', 'swap', 'k');
 alter table swap rename to swap_old;
 alter table swap_next rename to swap;
-\set VERBOSITY default
 call bloom_refresh('swap');
-\set VERBOSITY terse
 call bloom_track('swap', 'swap', 'k');
 call bloom_untrack('swap');
 call bloom_track('swap', 'swap', 'k');
@@ -402,9 +400,7 @@ call bloom_drop('halves');
 alter table half add v boolean not null default false;
 insert into half select generate_series(10, 30);
 call bloom_publish('halves', 'select k from half');
-\set VERBOSITY default
 call bloom_track('halves', 'half', 'k', 'v');
-\set VERBOSITY terse
 call bloom_drop('halves');
 drop table half, other_half;
 
