@@ -47,7 +47,7 @@ def look_ups(run, session, table, count):
         "scan": lambda name: 1 / session.seconds(f"select count(*) from {keys} where bloom_lookup('{name}', k)"),
     }
     for what, way in ways.items():
-        # What a statement costs more is less than rounds differ by.
+        # Rounds of single look-ups differ by more than the few per cent that are measured.
         rounds = run.choose(2, 30 if what == "single" else 10)
         samples = interleave({name: (lambda name=name: way(name)) for name in changes}, rounds)
         for name, of in changes.items():

@@ -17,6 +17,9 @@
  */
 extern void bfpg_change_record(Oid schema, Datum list, Datum key, bool value);
 
+/* Whether the trigger by which an open table tracks a list is fired always, as rows of logical replication need it. */
+extern bool bfpg_change_fires_always(Relation table, Oid schema, const char *list);
+
 /*
  * Throws unless an open table tracks a list as it must, by the triggers that it has.  Returns whether a
  * text of the column could be another key's.

@@ -276,14 +276,25 @@ bfpg_tracked_check(const TriggerData *trigger, BfpgTracked *tracked)
 	check_owner(trigger, tracked->schema);
 }
 
+static Oid
+trigger_function(Oid schema)
+{
+	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("bloom_change_trigger"),
+						   PointerGetDatum(buildoidvector(NULL, 0)), ObjectIdGetDatum(schema));
+}
+
+bool
+bfpg_change_fires_always(Relation table, Oid schema, const char *list)
+{
+	return find_trigger(table, trigger_function(schema), list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ALWAYS) != NULL;
+}
+
 bool
 bfpg_change_check_trigger(Relation table, Oid schema, const char *list)
 {
-	Oid			function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("bloom_change_trigger"),
-										   PointerGetDatum(buildoidvector(NULL, 0)), ObjectIdGetDatum(schema));
 	TriggerData trigger = {
 		.type = T_TriggerData, .tg_event = TRIGGER_EVENT_ROW | TRIGGER_EVENT_AFTER, .tg_relation = table,
-		.tg_trigger = find_trigger(table, function, list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ON_ORIGIN)
+		.tg_trigger = find_trigger(table, trigger_function(schema), list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ON_ORIGIN)
 	};
 	BfpgTracked tracked = {.schema = schema, .list = CStringGetTextDatum(list)};
 

@@ -148,14 +148,6 @@ find_triggers(const BfpgPlace *place, const char *name)
 	return SPI_tuptable;
 }
 
-static Datum
-trigger_column(const SPITupleTable *triggers, uint64 row, int column)
-{
-	bool		is_null;
-
-	return SPI_getbinval(triggers->vals[row], triggers->tupdesc, column, &is_null);
-}
-
 void
 bfpg_track_tell_triggers(const BfpgPlace *place, const char *name)
 {
@@ -168,6 +160,21 @@ bfpg_track_tell_triggers(const BfpgPlace *place, const char *name)
 				 errhint("It does nothing without the list: %s.", SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP))));
 }
 
+/* The tables whose rows' triggers are for a list. */
+static List *
+tracking_tables(const BfpgPublication *list)
+{
+	const SPITupleTable *triggers = find_triggers(&list->place, list->name);
+	List	   *tables = NIL;
+	bool		is_null;
+	uint64		i;
+
+	for (i = 0; i < triggers->numvals; i++)
+		if (DatumGetBool(SPI_getbinval(triggers->vals[i], triggers->tupdesc, TRIGGER_OF_ROWS, &is_null)))
+			tables = lappend_oid(tables, DatumGetObjectId(SPI_getbinval(triggers->vals[i], triggers->tupdesc, TRIGGER_RELATION, &is_null)));
+	return tables;
+}
+
 /* Whether one is a partition of the other, or both are one table. */
 static bool
 same_rows(Oid a, Oid b)
@@ -175,20 +182,18 @@ same_rows(Oid a, Oid b)
 	return list_member_oid(find_all_inheritors(a, NoLock, NULL), b) || list_member_oid(find_all_inheritors(b, NoLock, NULL), a);
 }
 
-/* After a table was renamed, and another one got its name, the query reads that one, and the triggers are the other's. */
+/* A table was renamed, and another one got its name: the query reads that one, and the triggers stayed with the first. */
 static void
-tell_unread(const BfpgPublication *list, const SPITupleTable *triggers, uint64 row, List *tables)
+tell_unread(const BfpgPublication *list, Oid table, List *tables)
 {
-	Oid			table = DatumGetObjectId(trigger_column(triggers, row, TRIGGER_RELATION));
-
 	if (!list_member_oid(tables, table))
 		ereport(WARNING,
 				(errmsg("list \"%s\" is tracked by table \"%s\", which its query does not read", list->name, get_rel_name(table)),
-				 errdetail("Changes of the tables that the query reads are no changes of the list by this trigger."),
+				 errdetail("Its trigger records no changes of the tables that the query reads."),
 				 errhint("If another table has taken its name, CALL bloom_untrack(%s), then bloom_track with that one.", quote_literal_cstr(list->name))));
 }
 
-/* Of a partition the table that it is of is told of, unless that has the tracked one, too. */
+/* A partition that the query reads isn't told of beside its root, unless the tracked table is another partition. */
 static bool
 is_told_of(Oid other, Oid tracked)
 {
@@ -215,16 +220,15 @@ void
 bfpg_track_tell_tables(const BfpgPublication *list)
 {
 	List	   *tables = tables_read(list->made.build->plan);
-	const SPITupleTable *triggers = find_triggers(&list->place, list->name);
-	uint64		i;
+	ListCell   *cell;
 
-	for (i = 0; tables != NIL && i < triggers->numvals; i++)
+	if (tables == NIL)
+		return;
+	foreach(cell, tracking_tables(list))
 	{
-		if (!DatumGetBool(trigger_column(triggers, i, TRIGGER_OF_ROWS)))
-			continue;
-		tell_unread(list, triggers, i, tables);
+		tell_unread(list, lfirst_oid(cell), tables);
 		if (list->asked.tracking == BFPG_TRACK)
-			tell_others(list, DatumGetObjectId(trigger_column(triggers, i, TRIGGER_RELATION)), tables);
+			tell_others(list, lfirst_oid(cell), tables);
 	}
 }
 
@@ -232,21 +236,16 @@ bfpg_track_tell_tables(const BfpgPublication *list)
 static void
 check_only_table(const BfpgPublication *list, Oid table)
 {
-	const SPITupleTable *triggers = find_triggers(&list->place, list->name);
-	uint64		i;
+	ListCell   *cell;
 
-	for (i = 0; i < triggers->numvals; i++)
-	{
-		Oid			other = DatumGetObjectId(trigger_column(triggers, i, TRIGGER_RELATION));
-
-		if (DatumGetBool(trigger_column(triggers, i, TRIGGER_OF_ROWS)) && !same_rows(table, other))
+	foreach(cell, tracking_tables(list))
+		if (!same_rows(table, lfirst_oid(cell)))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("list \"%s\" is tracked by table \"%s\" already", list->name, get_rel_name(other)),
+					 errmsg("list \"%s\" is tracked by table \"%s\" already", list->name, get_rel_name(lfirst_oid(cell))),
 					 errdetail("A key that one of two tables loses may be in by the other."),
 					 errhint("CALL bloom_untrack(%s) drops its triggers. Where both tables say which keys are in, then CALL bloom_track without a table, and bloom_change for each key.",
 							 quote_literal_cstr(list->name))));
-	}
 }
 
 static void
@@ -267,21 +266,17 @@ trigger_name(const char *list, const char *what)
 	return psprintf("bloom_%s_%s", what, list);
 }
 
-/* Whether a table has a trigger that is fired always, as rows of logical replication need it. */
 static bool
-fires_always(Oid relation, const char *name)
+fires_always(const BfpgPublication *list, Oid relation)
 {
 	Relation	table = table_open(relation, AccessShareLock);
-	bool		always = false;
-	int			i;
+	bool		always = bfpg_change_fires_always(table, list->place.schema, list->name);
 
-	for (i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
-		always |= table->trigdesc->triggers[i].tgenabled == TRIGGER_FIRES_ALWAYS && strcmp(table->trigdesc->triggers[i].tgname, name) == 0;
 	table_close(table, NoLock);
 	return always;
 }
 
-/* As the caller, who needs the rights to do so. */
+/* As the caller, who needs the rights to do so.  One that is fired always stays so when it is made again. */
 static void
 make_trigger(Oid table, const char *name, const char *what, const char *arguments, bool always)
 {
@@ -295,11 +290,11 @@ make_triggers(const BfpgPublication *list, const TrackedTable *tracked)
 {
 	const char *function = quote_qualified_identifier(get_namespace_name(list->place.schema), "bloom_change_trigger");
 	const char *name = quote_literal_cstr(list->name);
-	const char *change = trigger_name(list->name, "change");
-	bool		always = fires_always(tracked->relation, change);
+	bool		always = fires_always(list, tracked->relation);
 	ListCell   *cell;
 
-	make_trigger(tracked->relation, change, psprintf("AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW", qualified(tracked->relation)),
+	make_trigger(tracked->relation, trigger_name(list->name, "change"),
+				 psprintf("AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW", qualified(tracked->relation)),
 				 psprintf("%s(%s, %s%s%s)", function, name, quote_literal_cstr(tracked->key), tracked->value == NULL ? "" : ", ",
 						  tracked->value == NULL ? "" : quote_literal_cstr(tracked->value)), always);
 	foreach(cell, find_all_inheritors(tracked->relation, ShareRowExclusiveLock, NULL))
