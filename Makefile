@@ -27,8 +27,8 @@ PGFILEDESC = "bloomfilter - Bloom filters as values"
 
 # Fused multiply-add would size filters differently on machines that have it.
 PG_CPPFLAGS = -I$(SOURCE)/src/core -I$(SOURCE)/src/pg -I$(SOURCE)/src -ffp-contract=off -DBLOOMFILTER_VERSION='"$(EXTVERSION)"'
-PG_CFLAGS = $(OPTFLAGS)
-# Our own names are bound inside; from PostgreSQL 16 on PGXS hides them, too.
+PG_CFLAGS = $(OPTFLAGS) -fno-semantic-interposition
+# Our own names are bound inside, by the compiler too; from PostgreSQL 16 on PGXS hides them, which does the same.
 SHLIB_LINK = -lm -Wl,-Bsymbolic
 
 REGRESS = $(patsubst $(SOURCE)/sql/%.sql,%,$(sort $(wildcard $(SOURCE)/sql/*.sql)))
