@@ -105,16 +105,16 @@ sub begin
 	my ($script, $transactions, @options) = @_;
 	my $run = { name => $script =~ s/.*\///r, out => '' };
 	$run->{handle} = IPC::Run::start(
-		[ 'pgbench', '-n', '-t', $transactions * rounds(1, 25), '-h', $node->host, '-p', $node->port, '-f', $script, @options, 'postgres' ],
+		[ 'pgbench', '-n', '-t', $transactions * rounds(1, 8), '-h', $node->host, '-p', $node->port, '-f', $script, @options, 'postgres' ],
 		'<', \undef, '>', \$run->{out}, '2>&1');
 	push @runs, $run;
 	return;
 }
-# Numbers of transactions by which all of these take about as long as one another.
-begin($_, 1200, '-c', 1, '--max-tries=1000') foreach @changers;
-begin($publisher, 40, '-c', 1);
-begin($checker, 1200, '-c', 2);
-begin($statement, 2400, '-c', 1, '-M', 'prepared');
+# Numbers of transactions by which each of these takes about a minute.
+begin($_, 3600, '-c', 1, '--max-tries=1000') foreach @changers;
+begin($publisher, 120, '-c', 1);
+begin($checker, 3600, '-c', 2);
+begin($statement, 7200, '-c', 1, '-M', 'prepared');
 foreach my $run (@runs)
 {
 	ok($run->{handle}->finish, "$run->{name}: no error") or diag($run->{out});
