@@ -37,7 +37,7 @@ extern bool bfpg_catalog_row(Relation catalog, const char *index, Snapshot snaps
 							 int count, const char *column, BfpgCatalogRow *row);
 
 /* Throws: rows of a table are elsewhere. */
-extern void pg_noreturn bfpg_refuse_kept(const char *table, const char *reason, const char *hint);
+pg_noreturn extern void bfpg_refuse_kept(const char *table, const char *reason, const char *hint);
 
 /* Each throws unless the rows of a table are in it, and returns whether that lasts: see bfpg_check_kept_here. */
 extern bool bfpg_check_shard(Oid table);

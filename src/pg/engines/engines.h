@@ -49,7 +49,7 @@ extern void bfpg_check_seen_chunk(Oid table);
 extern bool bfpg_is_distributed(Oid table);
 
 /* Throws: a distributed table is joined with the filters of lists. */
-extern void pg_noreturn bfpg_refuse_join(void);
+pg_noreturn extern void bfpg_refuse_join(void);
 
 /*
  * Throws where shards were put on a node since a snapshot was taken.  The transaction may
@@ -78,6 +78,6 @@ extern void bfpg_check_list_table(Oid table);
 extern bool bfpg_is_compressed(Oid table);
 
 /* Throws: a table has compressed chunks. */
-extern void pg_noreturn bfpg_refuse_compressed(Oid table);
+pg_noreturn extern void bfpg_refuse_compressed(Oid table);
 
 #endif							/* BFPG_ENGINES_H */
