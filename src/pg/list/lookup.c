@@ -351,8 +351,8 @@ bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 static Datum
 explain_key(BfpgLookup *lookup, Datum key)
 {
-	const uint8 *bytes = (const uint8 *) VARDATA_ANY(key) + BFPG_KIND_BYTES;
-	Size		length = VARSIZE_ANY_EXHDR(key) - BFPG_KIND_BYTES;
+	const uint8 *bytes = (const uint8 *) VARDATA_ANY(DatumGetPointer(key)) + BFPG_KIND_BYTES;
+	Size		length = VARSIZE_ANY_EXHDR(DatumGetPointer(key)) - BFPG_KIND_BYTES;
 	uint64		hash = bf_hash(bytes, length, lookup->header.seed);
 	uint32		number = bf_part_of(hash, lookup->header.parts);
 	BfpgLookupPart *part = lookup->parts[number] != NULL ? lookup->parts[number] : find_part(lookup, number);
