@@ -199,6 +199,26 @@ $node->safe_psql('postgres', 'CREATE VIEW ext.victim AS SELECT public.compares(1
 like($node->safe_psql('postgres', $foreign), qr/^rule .* on function public\.compares\(smallint,smallint\)$/, 'which would be seen');
 is($node->safe_psql('postgres', $victims), 'function public.compares(smallint,smallint)|ext.victim', 'and found');
 
-$_->quit foreach $super, $planter;
+# The owner of a database, who may create the extension, names its schema: a name that ends a literal, and a cast of an enum of its own.
+$node->safe_psql('postgres', 'CREATE DATABASE named OWNER plain TEMPLATE template0');
+my $owner = session($node, dbname => 'named', on_connect => 'SET SESSION AUTHORIZATION plain');
+$owner->query(<<'EOC');
+CREATE SCHEMA s;
+CREATE TYPE s.e AS ENUM ('"x');
+CREATE FUNCTION s.f(s.e) RETURNS oid LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'planted: runs as %', current_user; RETURN 0; END $$;
+CREATE CAST (s.e AS oid) WITH FUNCTION s.f(s.e) AS IMPLICIT;
+CREATE SCHEMA "x'::s.e--";
+CREATE EXTENSION bloomfilter SCHEMA "x'::s.e--";
+SET search_path = "x'::s.e--";
+CREATE TABLE s.t AS SELECT 1 AS id;
+CREATE UNIQUE INDEX ON s.t (id);
+CALL bloom_publish('l', 'SELECT id FROM s.t');
+CALL bloom_track('l', 's.t', 'id');
+CALL bloom_untrack('l');
+CALL bloom_drop('l');
+EOC
+is($owner->query('SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal AND tgrelid = \'s.t\'::regclass') . traces(), '0', 'nor by the name of its schema');
+
+$_->quit foreach $super, $planter, $owner;
 stayed_alive($node);
 done_testing();

@@ -276,8 +276,8 @@ bfpg_tracked_check(const TriggerData *trigger, BfpgTracked *tracked)
 	check_owner(trigger, tracked->schema);
 }
 
-static Oid
-trigger_function(Oid schema)
+Oid
+bfpg_change_trigger_function(Oid schema)
 {
 	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("bloom_change_trigger"),
 						   PointerGetDatum(buildoidvector(NULL, 0)), ObjectIdGetDatum(schema));
@@ -286,7 +286,7 @@ trigger_function(Oid schema)
 bool
 bfpg_change_fires_always(Relation table, Oid schema, const char *list)
 {
-	return find_trigger(table, trigger_function(schema), list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ALWAYS) != NULL;
+	return find_trigger(table, bfpg_change_trigger_function(schema), list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ALWAYS) != NULL;
 }
 
 bool
@@ -294,7 +294,7 @@ bfpg_change_check_trigger(Relation table, Oid schema, const char *list)
 {
 	TriggerData trigger = {
 		.type = T_TriggerData, .tg_event = TRIGGER_EVENT_ROW | TRIGGER_EVENT_AFTER, .tg_relation = table,
-		.tg_trigger = find_trigger(table, trigger_function(schema), list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ON_ORIGIN)
+		.tg_trigger = find_trigger(table, bfpg_change_trigger_function(schema), list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ON_ORIGIN)
 	};
 	BfpgTracked tracked = {.schema = schema, .list = CStringGetTextDatum(list)};
 

@@ -140,10 +140,11 @@ enum
 static const SPITupleTable *
 find_triggers(const BfpgPlace *place, const char *name)
 {
+	/* The function by its number: a schema's name may have quotes, and this runs as a superuser. */
 	bfpg_run_for_list(place, name,
-					  "SELECT format('DROP TRIGGER %%I ON %%s', tgname, tgrelid::regclass), tgrelid, tgtype & 1 = 1 FROM pg_trigger "
-					  "WHERE tgfoid = '%1$sbloom_change_trigger'::regproc AND tgparentid = 0 "
-					  "AND position(convert_to($1, getdatabaseencoding()) || '\\x00' IN tgargs) = 1",
+					  psprintf("SELECT format('DROP TRIGGER %%%%I ON %%%%s', tgname, tgrelid::regclass), tgrelid, tgtype & 1 = 1 FROM pg_trigger "
+							   "WHERE tgfoid = '%u' AND tgparentid = 0 "
+							   "AND position(convert_to($1, getdatabaseencoding()) || '\\x00' IN tgargs) = 1", bfpg_change_trigger_function(place->schema)),
 					  SPI_OK_SELECT);
 	return SPI_tuptable;
 }
