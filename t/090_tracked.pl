@@ -273,6 +273,60 @@ is($db->query($wrong), 0, 'each text is answered');
 $db->query("UPDATE device SET active = NOT active WHERE id IN ('3', '30')");
 is($db->query("$wrong; SELECT count(*) FROM bloom_list_change WHERE name = 'active'"), "0\n2", 'and its changes, among which are none of numbers');
 
+# A list without keys has the kind of those that are in by changes, not of those that were: they had another type.
+sub tracked
+{
+	my ($list, $columns, $rows, $query) = @_;
+	$db->query("CREATE TABLE $list ($columns); INSERT INTO $list VALUES $rows; CALL bloom_publish('$list', '$query', p => 1e-9, allow_empty => true)");
+	$db->query("CALL bloom_track('$list', '$list', 'id')");
+	return;
+}
+tracked('emptied', 'id int PRIMARY KEY', '(1)', 'SELECT id FROM emptied');
+$db->query("DELETE FROM emptied; CALL bloom_refresh('emptied'); INSERT INTO emptied VALUES (5); DELETE FROM emptied; ALTER TABLE emptied ALTER id TYPE text; INSERT INTO emptied VALUES ('5'), ('a')");
+is($db->query("SELECT bloom_lookup('emptied', '5'), bloom_lookup('emptied', 'a'::text), bloom_lookup('emptied', 'b')"), 't|t|f', 'a list without keys: those of the type that its table has now');
+$db->query("DELETE FROM emptied; CALL bloom_refresh('emptied'); INSERT INTO emptied VALUES ('5'); ALTER TABLE emptied ALTER id TYPE int USING id::int");
+is($db->state_of('INSERT INTO emptied VALUES (6)'), '42804', 'and no others beside them');
+$db->query("CALL bloom_refresh('emptied'); INSERT INTO emptied VALUES (6)");
+is($db->query("SELECT bloom_lookup_each('emptied', ARRAY[5, 6, 7])"), '{t,t,f}', 'until it is published');
+
+# One makes the triggers, another one drops them: one after the other.
+tracked('pair', 'id int PRIMARY KEY', '(1)', 'SELECT id FROM pair, pg_advisory_xact_lock_shared(1)');
+my $third = session($node);
+$third->query('SELECT pg_advisory_lock(1)');
+$db->start("CALL bloom_untrack('pair')");
+$other->query('RESET lock_timeout');
+$other->start("CALL bloom_track('pair', 'pair', 'id')");
+eventually(sub { $third->query("SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'") == 2 }, 'both wait');
+$third->query('SELECT pg_advisory_unlock(1)');
+is(($_->finish)[1], '', 'and end') foreach $db, $other;
+$db->query('INSERT INTO pair VALUES (2)');
+is($db->query("SELECT bloom_lookup('pair', 2)"), 't', 'a list that is tracked while it is untracked is tracked by its table');
+$third->quit;
+
+# What no trigger records any more, or did not record before, is told of.
+sub warns
+{
+	my ($statement, $told, $name) = @_;
+	like(($db->try($statement))[2], $told, $name);
+	return;
+}
+warns("CALL bloom_untrack('pair'); CALL bloom_track('pair', 'pair', 'id'); CALL bloom_rollback('pair')", qr/WARNING: .* rolled back to a version from before it was tracked/, 'a rollback to before bloom_track');
+warns("CALL bloom_refresh('pair'); CALL bloom_rollback('pair'); CALL bloom_refresh('pair')", qr/\A\z/, 'another one');
+warns("ALTER TABLE pair DISABLE TRIGGER bloom_change_pair; CALL bloom_refresh('pair')", qr/WARNING: .* changes of table "pair" are not recorded/, 'a trigger that is disabled');
+warns("CALL bloom_track('pair', 'pair', 'id'); CREATE TABLE heir () INHERITS (pair); CALL bloom_refresh('pair')", qr/WARNING: .* changes of table "heir" are not recorded/, 'a table that inherits');
+$db->query('DROP TABLE heir; CREATE TABLE new_pair (LIKE pair); DROP TABLE pair; ALTER TABLE new_pair RENAME TO pair; INSERT INTO pair VALUES (1)');
+warns("CALL bloom_refresh('pair')", qr/WARNING: .* is tracked, and no table has its triggers/, 'a table that has another one\'s name') foreach 1, 2;
+warns("CALL bloom_track('pair'); CALL bloom_refresh('pair')", qr/\A\z/, 'a list without a table');
+
+# Hints and rights of those that publish by the way.
+tracked('hints', 'id int PRIMARY KEY', '(0)', 'SELECT id FROM hints');
+$db->query("INSERT INTO hints SELECT generate_series(1, 3000); CALL bloom_refresh('hints'); DELETE FROM hints WHERE id > 500");
+warns("CALL bloom_untrack('hints')", qr/HINT: .* first CALL bloom_refresh\('hints', allow_shrink => true\)\./, 'a list that shrinks');
+$db->query("CALL bloom_refresh('hints', allow_shrink => true); CREATE ROLE lists; CREATE ROLE writers; GRANT lists TO writers; ALTER TABLE hints OWNER TO writers; GRANT ALL ON hints TO lists; CALL bloom_alter('hints', owner => 'lists')");
+is($db->state_of("SET ROLE lists; CALL bloom_track('hints', 'hints', 'id'); CALL bloom_untrack('hints')"), '42501', 'who does not own the table does not untrack');
+is($db->query("RESET ROLE; SELECT tracked FROM bloom_list WHERE name = 'hints'"), 't', 'and nothing is done by halves');
+is($db->state_of("SET ROLE writers; CALL bloom_untrack('hints'); RESET ROLE"), '', 'the owner does');
+
 $_->quit foreach $db, $other;
 stayed_alive($node);
 done_testing();

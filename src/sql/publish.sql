@@ -41,6 +41,7 @@ CREATE TABLE bloom_generation (
 	unknown bigint,
 	conflicts bigint,
 	contradicted bigint,
+	by_table boolean NOT NULL DEFAULT false,
 	PRIMARY KEY (name, back)
 );
 COMMENT ON TABLE bloom_generation IS 'published lists: the current generation and the one before it';

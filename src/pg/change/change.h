@@ -20,8 +20,8 @@ extern void bfpg_change_record(Oid schema, Datum list, Datum key, bool value);
 /* The function that the triggers call. */
 extern Oid	bfpg_change_trigger_function(Oid schema);
 
-/* Whether the trigger by which an open table tracks a list is fired always, as rows of logical replication need it. */
-extern bool bfpg_change_fires_always(Relation table, Oid schema, const char *list);
+/* Whether the trigger by which an open table tracks a list is fired; always: as rows of logical replication need it. */
+extern bool bfpg_change_fires(Relation table, Oid schema, const char *list, bool always);
 
 /*
  * Throws unless an open table tracks a list as it must, by the triggers that it has.  Returns whether a

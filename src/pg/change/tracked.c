@@ -32,16 +32,30 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "bf_key.h"
 #include "base/pg_compat.h"
 #include "change/change.h"
 #include "change/tracked.h"
+#include "list/changes.h"
 #include "list/list.h"
 #include "list/owner.h"
 
 #define REFUSES_TRUNCATE (TRIGGER_TYPE_STATEMENT | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE)
+
+/* Of a list whose generation has no keys, those that are in by changes; NULL: there are none. */
+static const char *
+type_of_changes(const BfpgTracked *tracked)
+{
+	uint32		kind;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	kind = bfpg_changes_kind(tracked->schema, TextDatumGetCString(tracked->list));
+	PopActiveSnapshot();
+	return kind == BF_KEY_NONE ? NULL : bf_key_type_text(kind, palloc(BF_KEY_TEXT_BYTES));
+}
 
 void
 bfpg_tracked_find_list(BfpgTracked *tracked)
@@ -57,7 +71,7 @@ bfpg_tracked_find_list(BfpgTracked *tracked)
 	if (tuple != NULL)
 	{
 		keys = heap_getattr(tuple, SPI_fnumber(RelationGetDescr(table), "key_type"), RelationGetDescr(table), &is_null);
-		tracked->keys = is_null ? NULL : TextDatumGetCString(keys);
+		tracked->keys = is_null ? type_of_changes(tracked) : TextDatumGetCString(keys);
 	}
 	systable_endscan(scan);
 	table_close(table, AccessShareLock);
@@ -261,8 +275,12 @@ check_owner(const TriggerData *trigger, Oid schema)
 			 OidIsValid(owner.role)
 			 ? errdetail("Its owner \"%s\" has not the rights of the list's owner \"%s\".", GetUserNameFromId(writer, false), owner.name)
 			 : errdetail("The list has no owner here."),
-			 errhint("CALL bloom_alter(%s, owner => %s), or drop the trigger \"%s\".", quote_literal_cstr(list),
-					 quote_literal_cstr(GetUserNameFromId(writer, false)), trigger->tg_trigger->tgname)));
+			 OidIsValid(owner.role)
+			 ? errhint("GRANT %s TO %s, or CALL bloom_alter(%s, owner => %s), which takes the list from its owner, or drop the trigger \"%s\".",
+					   quote_identifier(owner.name), quote_identifier(GetUserNameFromId(writer, false)), quote_literal_cstr(list),
+					   quote_literal_cstr(GetUserNameFromId(writer, false)), trigger->tg_trigger->tgname)
+			 : errhint("CALL bloom_alter(%s, owner => %s), or drop the trigger \"%s\".", quote_literal_cstr(list),
+					   quote_literal_cstr(GetUserNameFromId(writer, false)), trigger->tg_trigger->tgname)));
 }
 
 void
@@ -284,9 +302,9 @@ bfpg_change_trigger_function(Oid schema)
 }
 
 bool
-bfpg_change_fires_always(Relation table, Oid schema, const char *list)
+bfpg_change_fires(Relation table, Oid schema, const char *list, bool always)
 {
-	return find_trigger(table, bfpg_change_trigger_function(schema), list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ALWAYS) != NULL;
+	return find_trigger(table, bfpg_change_trigger_function(schema), list, TRIGGER_TYPE_ROW, always ? TRIGGER_FIRES_ALWAYS : TRIGGER_FIRES_ON_ORIGIN) != NULL;
 }
 
 bool

@@ -140,29 +140,18 @@ bfpg_changes_open(Oid schema, Datum name, uint64 seed, MemoryContext context)
 	return changes;
 }
 
-/* Asks whether the list has changes, in force or not, and of which kind the first one is. */
+/* Asks whether the list has changes, in force or not. */
 static void
 ask_for_any(BfpgChanges *changes)
 {
 	ScanKeyData key;
 	Relation	table;
 	SysScanDesc scan;
-	HeapTuple	tuple;
 
 	scan = begin_scan(changes, CHANGE, &key, 1, 0, &table);
-	tuple = systable_getnext(scan);
-	changes->none = tuple == NULL;
-	changes->kind = tuple == NULL ? BF_KEY_NONE : kind_of(DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table)));
+	changes->none = systable_getnext(scan) == NULL;
 	end_scan(scan, table);
 	changes->asked = true;
-}
-
-uint32
-bfpg_changes_kind(BfpgChanges *changes)
-{
-	if (!changes->asked)
-		ask_for_any(changes);
-	return changes->kind;
 }
 
 /* The hash that a filter has of a key; of what isn't a key, and came by a restore, any. */
@@ -359,9 +348,10 @@ bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
 	Relation	table;
 	SysScanDesc scan;
 	HeapTuple	tuple;
+	bool		more = true;
 
 	scan = begin_scan(changes, CHANGE, &name, 1, 0, &table);
-	while ((tuple = systable_getnext(scan)) != NULL)
+	while (more && (tuple = systable_getnext(scan)) != NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(context);
 		bytea	   *key = DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table));
@@ -369,12 +359,29 @@ bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
 
 		read_change(tuple, table, &change);
 		if (!is_absorbed(changes, PointerGetDatum(key), change.version))
-			see(state, kind_of(key), key, change.value);
+			more = see(state, kind_of(key), key, change.value);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(context);
 	}
 	end_scan(scan, table);
 	MemoryContextDelete(context);
+}
+
+static bool
+see_member(void *state, uint32 kind, const bytea *key, bool value)
+{
+	if (value)
+		*(uint32 *) state = kind;
+	return *(uint32 *) state == BF_KEY_NONE;
+}
+
+uint32
+bfpg_changes_kind(Oid schema, const char *list)
+{
+	uint32		kind = BF_KEY_NONE;
+
+	bfpg_changes_each(schema, list, see_member, &kind);
+	return kind;
 }
 
 bool

@@ -40,7 +40,6 @@ typedef struct BfpgChanges
 	MemoryContext context;
 	bool		asked;			/* whether there are any: */
 	bool		none;
-	uint32		kind;			/* of the first */
 	int64		probes;			/* and keys that will be looked for */
 	int			tried;			/* how often all were to be read, and were too many */
 	uint64	   *bits;			/* set by the hashes of all changes, or NULL: they aren't read, and are probed for */
@@ -56,12 +55,18 @@ typedef struct BfpgChanges
  */
 extern BfpgChanges *bfpg_changes_open(Oid schema, Datum name, uint64 seed, MemoryContext context);
 
-/* The kind of keys that the first of them has; BF_KEY_NONE: there is none. */
-extern uint32 bfpg_changes_kind(BfpgChanges *changes);
-
-/* Shows all changes of a list that are in force by the active snapshot.  What see allocates is freed after it. */
-typedef void (*BfpgSeeChange) (void *state, uint32 kind, const bytea *key, bool value);
+/*
+ * Shows the changes of a list that are in force by the active snapshot, until see returns false.  What
+ * that allocates is freed after it.
+ */
+typedef bool (*BfpgSeeChange) (void *state, uint32 kind, const bytea *key, bool value);
 extern void bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state);
+
+/*
+ * The kind of the keys that are in by changes in force alone; BF_KEY_NONE: there are none.  Others may be
+ * of a kind that the list had before.
+ */
+extern uint32 bfpg_changes_kind(Oid schema, const char *list);
 
 /* Says that so many keys will be looked for. */
 extern void bfpg_changes_expect(BfpgChanges *changes, int keys);

@@ -69,7 +69,7 @@ find_kind(BfpgLookup *lookup)
 		if (shape.level[0].key_type != BF_KEY_NONE)
 			return shape.level[0].key_type;
 	}
-	return lookup->changes == NULL ? BF_KEY_NONE : bfpg_changes_kind(lookup->changes);
+	return lookup->tracked ? bfpg_changes_kind(lookup->schema, text_to_cstring(lookup->name)) : BF_KEY_NONE;
 }
 
 /* Begins with a list: its part 0 says how many parts there are, and the seed. */

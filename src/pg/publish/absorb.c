@@ -70,12 +70,13 @@ typedef struct OtherKind
 	bool		found;
 } OtherKind;
 
-static void
+static bool
 see_kind(void *state, uint32 kind, const bytea *key, bool value)
 {
 	OtherKind  *other = state;
 
-	other->found |= kind != other->kind;
+	other->found = kind != other->kind;
+	return !other->found;
 }
 
 /* The only error that a change can make: the caller has allowed another type of keys. */
@@ -119,7 +120,7 @@ typedef struct Differences
 	double		differ[2];
 } Differences;
 
-static void
+static bool
 see_difference(void *state, uint32 kind, const bytea *key, bool value)
 {
 	Differences *differences = state;
@@ -129,12 +130,13 @@ see_difference(void *state, uint32 kind, const bytea *key, bool value)
 	uint64		hash;
 
 	if (kind != bfpg_publish_kind(list))
-		return;
+		return true;
 	hash = bf_hash(VARDATA_ANY(key) + BFPG_KIND_BYTES, VARSIZE_ANY_EXHDR(key) - BFPG_KIND_BYTES, header->seed);
 	bfpg_access_open(&access, list->made.filters[bf_part_of(hash, header->parts)]);
 	differences->asked[value]++;
 	differences->differ[value] += bfpg_access_contains(&access, hash) != value;
 	bfpg_access_close(&access);
+	return true;
 }
 
 /*

@@ -423,7 +423,7 @@ refuse_empty(const BfpgPublication *list)
 			(errcode(ERRCODE_NO_DATA_FOUND),
 			 errmsg("the query of list \"%s\" returns no keys", list->name),
 			 errdetail("Nothing was published."),
-			 errhint("Look-ups in an empty list return false for every key. If that is meant, add allow_empty => true.")));
+			 errhint("Look-ups in an empty list return false for every key. If that is meant, %s.", bfpg_publish_how_allowed(list, "allow_empty"))));
 }
 
 /*

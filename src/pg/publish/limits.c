@@ -23,6 +23,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #include "bf_estimate.h"
@@ -119,6 +120,17 @@ bfpg_publish_key_type(const BfpgPublication *list)
 	return bf_key_type_text(bfpg_publish_kind(list), palloc(BF_KEY_TEXT_BYTES));
 }
 
+/* bloom_refresh, bloom_track and bloom_untrack have not all arguments of bloom_publish. */
+const char *
+bfpg_publish_how_allowed(const BfpgPublication *list, const char *argument)
+{
+	if (list->deed != BFPG_CHANGES)
+		return psprintf("add %s => true", argument);
+	if (strcmp(argument, "allow_shrink") != 0)
+		return psprintf("CALL bloom_publish with the list's query and %s => true", argument);
+	return psprintf("%sCALL bloom_refresh(%s, allow_shrink => true)", list->asked.tracking == BFPG_TRACK_AS_BEFORE ? "" : "first ", quote_literal_cstr(list->name));
+}
+
 static void
 guard_type(const BfpgPublication *list, const BfpgLastList *last)
 {
@@ -131,7 +143,7 @@ guard_type(const BfpgPublication *list, const BfpgLastList *last)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("list \"%s\" is not published: its keys would no longer be %s, but %s", list->name, last->key_type, type),
 			 errdetail("The list of %s stays.", timestamptz_to_str(last->built_at)),
-			 errhint("Look-ups of %s keys would fail. If that is meant, add allow_type_change => true.", last->key_type)));
+			 errhint("Look-ups of %s keys would fail. If that is meant, %s.", last->key_type, bfpg_publish_how_allowed(list, "allow_type_change"))));
 }
 
 static void
@@ -159,7 +171,7 @@ guard_count(const BfpgPublication *list, const BfpgLastList *last, const char *w
 			 errmsg("list \"%s\" is not published: it would have about %.0f %s instead of about %.0f", list->name, now, what, most.count),
 			 errdetail("It had so many on %s and may lose a share of %g within %d days, its max_shrink. The list of %s stays.",
 					   pstrdup(timestamptz_to_str(most.at)), list->asked.max_shrink, MOST_DAYS, pstrdup(timestamptz_to_str(last->built_at))),
-			 errhint("Look what the query returns. If that is meant, add allow_shrink => true to this one call.")));
+			 errhint("Look what the query returns. If that is meant, %s.", bfpg_publish_how_allowed(list, "allow_shrink"))));
 }
 
 static void
@@ -185,7 +197,7 @@ guard_exact(const BfpgPublication *list, const BfpgLastList *last)
 			 errmsg("list \"%s\" is not published: it would no longer be %s", list->name, last->exact ? "exact" : "plain"),
 			 errdetail("The query returns %s. The list of %s stays.",
 					   list->exact ? "a boolean beside each key" : "keys without a boolean", timestamptz_to_str(last->built_at)),
-			 errhint("If that is meant, update the hosts first, which may not read exact lists, then add allow_type_change => true.")));
+			 errhint("If that is meant, update the hosts first, which may not read exact lists, then %s.", bfpg_publish_how_allowed(list, "allow_type_change"))));
 }
 
 void

@@ -45,6 +45,7 @@ typedef struct BfpgLastList
 	BfpgMost	most_keys;
 	BfpgMost	most_others;
 	bool		tracked;
+	bool		by_table;
 } BfpgLastList;
 
 /* What becomes of keys that a query returns with true and with false. */
@@ -131,6 +132,7 @@ typedef struct BfpgPublication
 	int64		seed;
 	bool		exact;
 	bool		tracked;
+	bool		by_table;		/* and has been by a table's triggers since bloom_track */
 
 	BfpgAsked	asked;
 	BfpgMade	made;
@@ -192,6 +194,9 @@ extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wai
 extern bool bfpg_publish_lock_session(const BfpgPlace *place, const char *name, bool wait);
 extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
 
+/* Waits for the session's lock, and may end the transaction for that. */
+extern void bfpg_publish_hold(const BfpgPublication *list);
+
 /* Publishes in transactions of its own, for a procedure that may end them. */
 extern void bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list));
 
@@ -226,6 +231,9 @@ extern void bfpg_track_check_query(const BfpgPublication *list);
 /* Tells of a list that goes which tables still have triggers for it. */
 extern void bfpg_track_tell_triggers(const BfpgPlace *place, const char *name);
 
+/* Whether a table has triggers for the list. */
+extern bool bfpg_track_has_table(const BfpgPublication *list);
+
 /* Tells where the list's triggers are not those of the table that its query, which was run, reads. */
 extern void bfpg_track_tell_tables(const BfpgPublication *list);
 
@@ -242,6 +250,9 @@ extern void bfpg_publish_find(const BfpgPlace *place, const char *name, BfpgLast
 /* The type of a list's keys, and as bloom_stats shows it. */
 extern uint32 bfpg_publish_kind(const BfpgPublication *list);
 extern const char *bfpg_publish_key_type(const BfpgPublication *list);
+
+/* What the caller does who means what a guard refuses, by an argument of bloom_publish. */
+extern const char *bfpg_publish_how_allowed(const BfpgPublication *list, const char *argument);
 
 /* Leaves of the largest counts only what a publish is held against. */
 extern void bfpg_publish_forget_most(BfpgLastList *last);

@@ -126,8 +126,8 @@ try_publish(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 }
 
 /* Who has to wait does so without a snapshot, which would hold vacuum back, and without locks of tables. */
-static void
-lock_session(const BfpgPublication *list)
+void
+bfpg_publish_hold(const BfpgPublication *list)
 {
 	if (bfpg_publish_lock_session(&list->place, list->name, false))
 		return;
@@ -140,7 +140,7 @@ bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 {
 	ErrorData  *volatile error = NULL;
 
-	lock_session(list);
+	bfpg_publish_hold(list);
 	PG_TRY();
 	{
 		list->started = GetCurrentTimestamp();

@@ -185,13 +185,12 @@ same_rows(Oid a, Oid b)
 
 /* A table was renamed, and another one got its name: the query reads that one, and the triggers stayed with the first. */
 static void
-tell_unread(const BfpgPublication *list, Oid table, List *tables)
+tell_unread(const BfpgPublication *list, Oid table)
 {
-	if (!list_member_oid(tables, table))
-		ereport(WARNING,
-				(errmsg("list \"%s\" is tracked by table \"%s\", which its query does not read", list->name, get_rel_name(table)),
-				 errdetail("Its trigger records no changes of the tables that the query reads."),
-				 errhint("If another table has taken its name, CALL bloom_untrack(%s), then bloom_track with that one.", quote_literal_cstr(list->name))));
+	ereport(WARNING,
+			(errmsg("list \"%s\" is tracked by table \"%s\", which its query does not read", list->name, get_rel_name(table)),
+			 errdetail("Its trigger records no changes of the tables that the query reads."),
+			 errhint("If another table has taken its name, CALL bloom_untrack(%s), then bloom_track with that one.", quote_literal_cstr(list->name))));
 }
 
 /* A partition that the query reads isn't told of beside its root, unless the tracked table is another partition. */
@@ -201,6 +200,42 @@ is_told_of(Oid other, Oid tracked)
 	if (same_rows(tracked, other))
 		return false;
 	return !get_rel_relispartition(other) || same_rows(tracked, llast_oid(get_partition_ancestors(other)));
+}
+
+/* Whether a table has its trigger of rows for the list, and that is enabled, or fired always. */
+static bool
+fires(const BfpgPublication *list, Oid relation, bool always)
+{
+	Relation	table = table_open(relation, AccessShareLock);
+	bool		enabled = bfpg_change_fires(table, list->place.schema, list->name, always);
+
+	table_close(table, NoLock);
+	return enabled;
+}
+
+/* Somebody has disabled the trigger, or the table has got a child by inheritance, which has none. */
+static void
+tell_unrecorded(const BfpgPublication *list, Oid tracked)
+{
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(tracked, AccessShareLock, NULL))
+		if (!fires(list, lfirst_oid(cell), false))
+			ereport(WARNING,
+					(errmsg("changes of table \"%s\" are not recorded for list \"%s\"", get_rel_name(lfirst_oid(cell)), list->name),
+					 errdetail("The trigger by which it would track the list is disabled or not there."),
+					 errhint("Enable the trigger, or end the inheritance by ALTER TABLE ... NO INHERIT, then CALL bloom_refresh(%s).", quote_literal_cstr(list->name))));
+}
+
+/* The table was dropped, or its triggers were. */
+static void
+tell_gone(const BfpgPublication *list)
+{
+	ereport(WARNING,
+			(errmsg("list \"%s\" is tracked, and no table has its triggers any more", list->name),
+			 errdetail("Nothing records changes of the tables that its query reads."),
+			 errhint("CALL bloom_track(%s, ...) with that table, or bloom_track(%s) where all are recorded by bloom_change.",
+					 quote_literal_cstr(list->name), quote_literal_cstr(list->name))));
 }
 
 /* A key that the table loses may be in by another one. */
@@ -217,17 +252,29 @@ tell_others(const BfpgPublication *list, Oid table, List *tables)
 					 errhint("Where both say which keys are in, CALL bloom_untrack(%s), then bloom_track without a table, and bloom_change for each key.", quote_literal_cstr(list->name))));
 }
 
+bool
+bfpg_track_has_table(const BfpgPublication *list)
+{
+	return tracking_tables(list) != NIL;
+}
+
 void
 bfpg_track_tell_tables(const BfpgPublication *list)
 {
 	List	   *tables = tables_read(list->made.build->plan);
+	List	   *tracking = tracking_tables(list);
 	ListCell   *cell;
 
+	if (list->by_table && tracking == NIL)
+		tell_gone(list);
 	if (tables == NIL)
 		return;
-	foreach(cell, tracking_tables(list))
+	foreach(cell, tracking)
 	{
-		tell_unread(list, lfirst_oid(cell), tables);
+		if (list_member_oid(tables, lfirst_oid(cell)))
+			tell_unrecorded(list, lfirst_oid(cell));
+		else
+			tell_unread(list, lfirst_oid(cell));
 		if (list->asked.tracking == BFPG_TRACK)
 			tell_others(list, lfirst_oid(cell), tables);
 	}
@@ -267,16 +314,6 @@ trigger_name(const char *list, const char *what)
 	return psprintf("bloom_%s_%s", what, list);
 }
 
-static bool
-fires_always(const BfpgPublication *list, Oid relation)
-{
-	Relation	table = table_open(relation, AccessShareLock);
-	bool		always = bfpg_change_fires_always(table, list->place.schema, list->name);
-
-	table_close(table, NoLock);
-	return always;
-}
-
 /* As the caller, who needs the rights to do so.  One that is fired always stays so when it is made again. */
 static void
 make_trigger(Oid table, const char *name, const char *what, const char *arguments, bool always)
@@ -291,7 +328,7 @@ make_triggers(const BfpgPublication *list, const TrackedTable *tracked)
 {
 	const char *function = quote_qualified_identifier(get_namespace_name(list->place.schema), "bloom_change_trigger");
 	const char *name = quote_literal_cstr(list->name);
-	bool		always = fires_always(list, tracked->relation);
+	bool		always = fires(list, tracked->relation, true);
 	ListCell   *cell;
 
 	make_trigger(tracked->relation, trigger_name(list->name, "change"),
@@ -404,33 +441,99 @@ read_table(FunctionCallInfo fcinfo, TrackedTable *tracked)
 	return true;
 }
 
+/* Makes the list tracked; by a table unless that is NULL. */
+static void
+track(BfpgPublication *list, const TrackedTable *tracked)
+{
+	BfpgLastList last;
+
+	bfpg_publish_find(&list->place, list->name, &last);
+	if (tracked != NULL)
+		track_table(list, tracked);
+	list->asked.tracking = BFPG_TRACK;
+	PG_TRY();
+	{
+		bfpg_publish_run(list, bfpg_publish_refresh);
+	}
+	PG_CATCH();
+	{
+		if (tracked != NULL)
+			errcontext("list \"%s\" has its triggers, and is not tracked until CALL bloom_track ends", list->name);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	if (tracked != NULL)
+		check_sample(list, tracked);
+}
+
+/* Only the owner of a table drops its triggers: that is asked before the list is published without them. */
+static void
+check_may_drop(const BfpgPublication *list)
+{
+	ListCell   *cell;
+
+	foreach(cell, tracking_tables(list))
+	{
+		Relation	table = table_open(lfirst_oid(cell), AccessShareLock);
+
+		if (!has_privs_of_role(GetUserId(), table->rd_rel->relowner))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("must be owner of table \"%s\"", RelationGetRelationName(table)),
+					 errdetail("Its triggers for list \"%s\" are dropped.", list->name),
+					 errhint("The table's owner \"%s\" has the rights of the list's owner, and can CALL bloom_untrack(%s).",
+							 GetUserNameFromId(table->rd_rel->relowner, false), quote_literal_cstr(list->name))));
+		table_close(table, NoLock);
+	}
+}
+
+static void
+untrack(BfpgPublication *list, const TrackedTable *none)
+{
+	const SPITupleTable *triggers;
+	uint64		i;
+
+	check_may_drop(list);
+	list->asked.tracking = BFPG_UNTRACK;
+	bfpg_publish_run(list, bfpg_publish_refresh);
+	SPI_commit();
+	bfpg_publish_lock(&list->place, list->name, true);
+	EnsurePortalSnapshotExists();
+	triggers = find_triggers(&list->place, list->name);
+	for (i = 0; i < triggers->numvals; i++)
+		execute(SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP), SPI_OK_UTILITY);
+}
+
+/*
+ * Nobody else publishes, tracks or untracks the list from before its triggers are looked at until they and
+ * the list are what they shall be: else one makes triggers that another one drops (t/090_tracked.pl).
+ */
+static void
+run_alone(BfpgPublication *list, void (*act) (BfpgPublication *list, const TrackedTable *table), const TrackedTable *table)
+{
+	bfpg_publish_hold(list);
+	PG_TRY();
+	{
+		/* A snapshot from behind the lock. */
+		SPI_commit();
+		EnsurePortalSnapshotExists();
+		act(list, table);
+	}
+	PG_FINALLY();
+	{
+		bfpg_publish_unlock_session(&list->place, list->name);
+	}
+	PG_END_TRY();
+}
+
 Datum
 bloomfilter_track(PG_FUNCTION_ARGS)
 {
 	BfpgPublication list;
-	BfpgLastList last;
 	TrackedTable tracked;
-	bool		by_table;
 
 	begin(fcinfo, "bloom_track", &list);
-	bfpg_publish_find(&list.place, list.name, &last);
-	by_table = read_table(fcinfo, &tracked);
-	if (by_table)
-		track_table(&list, &tracked);
-	list.asked.tracking = BFPG_TRACK;
-	PG_TRY();
-	{
-		bfpg_publish_run(&list, bfpg_publish_refresh);
-	}
-	PG_CATCH();
-	{
-		if (by_table)
-			errcontext("list \"%s\" has its triggers, and is not tracked until CALL bloom_track ends", list.name);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	if (by_table)
-		check_sample(&list, &tracked);
+	run_alone(&list, track, read_table(fcinfo, &tracked) ? &tracked : NULL);
 	SPI_finish();
 	PG_RETURN_VOID();
 }
@@ -439,17 +542,9 @@ Datum
 bloomfilter_untrack(PG_FUNCTION_ARGS)
 {
 	BfpgPublication list;
-	const SPITupleTable *triggers;
-	uint64		i;
 
 	begin(fcinfo, "bloom_untrack", &list);
-	list.asked.tracking = BFPG_UNTRACK;
-	bfpg_publish_run(&list, bfpg_publish_refresh);
-	SPI_commit();
-	EnsurePortalSnapshotExists();
-	triggers = find_triggers(&list.place, list.name);
-	for (i = 0; i < triggers->numvals; i++)
-		execute(SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP), SPI_OK_UTILITY);
+	run_alone(&list, untrack, NULL);
 	SPI_finish();
 	PG_RETURN_VOID();
 }

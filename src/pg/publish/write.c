@@ -151,6 +151,7 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	last->exact = last->planned_others >= 0;
 	last->most_keys = (BfpgMost) {DatumGetFloat8(result("most_keys", 0)), DatumGetTimestampTz(result("most_keys_at", 0))};
 	last->most_others = (BfpgMost) {DatumGetFloat8(result("most_others", 0)), DatumGetTimestampTz(result("most_others_at", 0))};
+	last->by_table = DatumGetBool(result("by_table", 0));
 	last->tracked = DatumGetBool(result("tracked", BoolGetDatum(false)));
 }
 
@@ -356,6 +357,7 @@ write_row(const BfpgPublication *list, const BfpgLastList *last)
 		column("most_keys_at", TIMESTAMPTZOID, TimestampTzGetDatum(keys.at)),
 		column("most_others", FLOAT8OID, Float8GetDatum(others.count)),
 		column("most_others_at", TIMESTAMPTZOID, TimestampTzGetDatum(others.at)),
+		column("by_table", BOOLOID, BoolGetDatum(list->by_table)),
 		column("published_by", NAMEOID, CStringGetDatum(GetUserNameFromId(list->caller, false))),
 		column("published_at", TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTimestamp())),
 		{"identity", {.isnull = true, .ptype = UUIDOID}, psprintf("coalesce((SELECT identity FROM %sbloom_generation WHERE name = $1 AND back = 1), gen_random_uuid())", list->place.prefix)},
@@ -381,6 +383,18 @@ bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last)
 	bfpg_publish_write_run(list, true, NULL);
 }
 
+/* A list that is tracked stays so, or removed keys came back.  Those that no trigger has recorded nobody knows. */
+static void
+go_on_tracking(const BfpgPlace *place, const char *name)
+{
+	bfpg_run_for_list(place, name, "UPDATE %1$sbloom_generation_part SET tracked = true WHERE name = $1 AND NOT tracked", SPI_OK_UPDATE);
+	if (SPI_processed > 0)
+		ereport(WARNING,
+				(errmsg("list \"%s\" is rolled back to a version from before it was tracked", name),
+				 errdetail("Keys that came or went between that version and CALL bloom_track are as they were before."),
+				 errhint("CALL bloom_refresh(%s) takes them up.", quote_literal_cstr(name))));
+}
+
 void
 bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 {
@@ -401,13 +415,15 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 				 errhint("CALL bloom_rollback goes back by one. Publish the list again.")));
 	bfpg_run_for_list(place, name, "DELETE FROM %1$sbloom_generation_part WHERE name = $1 AND back = 0", SPI_OK_DELETE);
 	bfpg_run_for_list(place, name,
-					  last.tracked ? "UPDATE %1$sbloom_generation_part SET back = 0, tracked = true WHERE name = $1"
-					  : "UPDATE %1$sbloom_generation_part SET back = 0 WHERE name = $1",
+					  "UPDATE %1$sbloom_generation_part SET back = 0 WHERE name = $1",
 					  SPI_OK_UPDATE);
+	if (last.tracked)
+		go_on_tracking(place, name);
 	bfpg_run_for_list(place, name, "DELETE FROM %1$sbloom_absorbed WHERE name = $1 AND back = 0", SPI_OK_DELETE);
 	bfpg_run_for_list(place, name, "UPDATE %1$sbloom_absorbed SET back = 0 WHERE name = $1", SPI_OK_UPDATE);
 	bfpg_run_for_list(place, name,
-					  psprintf("UPDATE %%1$sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' WHERE name = $1", serial),
+					  psprintf("UPDATE %%1$sbloom_generation SET back = 0, serial = '" INT64_FORMAT "', by_table = %s WHERE name = $1", serial,
+							   last.by_table ? "true" : "by_table"),
 					  SPI_OK_UPDATE);
 	bfpg_definition_roll_back(place, name);
 	bfpg_publish_tell(name, "rolled back");
