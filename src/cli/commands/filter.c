@@ -51,6 +51,8 @@ filter_text_types(const bloomfilter *filter, const text_types *wanted)
 	text_types	types = {1, {BLOOMFILTER_KEY_TEXT}};
 	size_t		i;
 
+	if (held == BLOOMFILTER_KEY_NONE && wanted->count == 0 && filter_info(filter, -1).changes > 0)
+		fail("the list was published without a key, so the file doesn't tell of which type those are that came since: give --type");
 	if (held == BLOOMFILTER_KEY_NONE)
 		return wanted->count == 0 ? types : *wanted;
 	types.type[0] = held;

@@ -100,8 +100,8 @@ bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, Size *hashes)
 	return (const int64 *) ARR_DATA_PTR(array);
 }
 
-/* Keys that can be none are refused before any is read. */
-static void
+/* Keys that can be none are refused before any is read.  The type of the others, unless rows alone tell it. */
+static uint32
 check_key_type(const BfpgPublication *list, const BfpgSource *source)
 {
 	Oid			type = getBaseType(source->type);
@@ -112,8 +112,10 @@ check_key_type(const BfpgPublication *list, const BfpgSource *source)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the query of list \"%s\" returns filters, and not keys", list->name),
 				 errhint("Publish a filter with SELECT bloom_publish_filter(name, filter), and a set of parts with SELECT bloom_publish_filter(name, array_agg(filter)).")));
-	if (!bfpg_is_row(type) && !bfpg_is_untyped(type))
-		bfpg_column_coder(type, source->collation, &coder);
+	if (bfpg_is_row(type) || bfpg_is_untyped(type))
+		return BF_KEY_NONE;
+	bfpg_column_coder(type, source->collation, &coder);
+	return coder.type;
 }
 
 static PlannedStmt *
@@ -146,7 +148,7 @@ plan_build(BfpgPublication *list)
 
 	build->source = bfpg_source_read(list->name, list->asked.query, list->place.schema);
 	refuse_temporary(list, build->source->query);
-	check_key_type(list, build->source);
+	build->key_type = check_key_type(list, build->source);
 	build->plan = plan_pass(build->source, true);
 	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source), &list->made.remote);
 	if (list->tracked)
@@ -198,6 +200,9 @@ read_filters(BfpgPublication *list)
 	uint32		key_type = pg_atomic_read_u32(&shared->head->key_type);
 	int32		part;
 
+	/* keys come by day to a list that has none yet, and a host knows by its filters alone how they are to be read */
+	if (list->tracked && key_type == BF_KEY_NONE)
+		key_type = list->made.build->key_type;
 	for (part = 0; part < list->made.count; part++)
 	{
 		bf_shape   *shape = &list->made.shapes[part];
@@ -209,7 +214,7 @@ read_filters(BfpgPublication *list)
 		for (level = 0; level < shape->levels; level++)
 		{
 			shape->level[level].part = (uint16) part;
-			shape->level[level].key_type = header->bits_set > 0 ? key_type : BF_KEY_NONE;
+			shape->level[level].key_type = header->bits_set > 0 || list->tracked ? key_type : BF_KEY_NONE;
 		}
 		list->made.filters[part] = bfpg_shared_value(shared, (uint32) part);
 	}

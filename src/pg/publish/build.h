@@ -27,6 +27,7 @@ typedef enum BfpgPassCount
 typedef struct BfpgBuild
 {
 	BfpgSource *source;
+	uint32		key_type;		/* of its keys; BF_KEY_NONE: rows alone tell it */
 	PlannedStmt *plan;			/* of bloom_publish_agg over the query, without its parameter; with workers or without */
 	bool		here;			/* this server computes that aggregate */
 	PlannedStmt *apart;			/* of the statement that builds elsewhere, for apart_n keys */
