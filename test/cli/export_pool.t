@@ -159,7 +159,8 @@ begin('host', program(), 'pull', '--url', "$url/active", '--allow-http', '--out'
 begin('direct', program(), 'pull', '--dsn', $dsn =~ s/dbname=pool/dbname=direct/r, '--list', 'active', '--out', 'hosts/active.direct', '--follow', '--every', '0.2');
 my @hosts = ('hosts/active.bloom', 'hosts/active.direct');
 ok(wait_for(60, sub { @hosts == grep { -e } @hosts }), 'and to hosts');
-sub denied { my ($key) = @_; return @hosts == grep { (ask('', 'contains', '--quiet', $_, $key))[0] == 1 } @hosts; }
+sub denies { my ($host, $key) = @_; return (ask('', 'contains', '--quiet', $host, $key))[0] == 1; }
+sub denied { my ($key) = @_; return @hosts == grep { denies($_, $key) } @hosts; }
 my $third = $standby->standby('third');
 $standby->sql('UPDATE device SET active = false WHERE id = 7');
 ok(wait_for(60, sub { denied(7) }), 'a key is removed at hosts');
@@ -179,5 +180,14 @@ $third->sql("CALL bloom_refresh('active')");
 ok(wait_for(60, sub { exists manifest('active')->{true_at} }), 'until the list is published');
 ok(wait_for(60, sub { @hosts == grep { has($_, 8) } @hosts }), 'and hosts say what the server says');
 ok(denied(7) && denied(9), 'of each key');
+
+# Its server crashes, loses a removal, and gives the number of that transaction again: the pooler hides it.
+$third->sql('SET synchronous_commit = off; UPDATE device SET active = false WHERE id = 20');
+ok(wait_for(60, sub { denied(20) }), 'a key is removed before that is flushed');
+kill 'KILL', $third->sql('SELECT pg_backend_pid()');
+ok(wait_for(60, sub { eval { $third->sql('UPDATE device SET active = false WHERE id = 21'); 1 } }), 'the server crashes, and another is removed');
+my $removed = $third->now;
+ok(wait_for(60, sub { @hosts == grep { denies($_, 21) || page_of($_)->{true_at} > $removed } @hosts }), 'hosts go on');
+ok(denied(21), 'and know of it as soon as they say so');
 
 done_testing();

@@ -41,7 +41,7 @@ read_head(source *s, PGconn *connection, list_head *head)
 							  " pg_catalog.floor(EXTRACT(epoch FROM pg_catalog.transaction_timestamp()) OPERATOR(pg_catalog.*) 1000000.0)"
 							  "::pg_catalog.int8, coalesce(tracked, false)::pg_catalog.int4::pg_catalog.int8,"
 							  " pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::pg_catalog.text::pg_catalog.int8,"
-							  " pg_catalog.concat(pg_catalog.pg_postmaster_start_time())"
+							  " pg_catalog.concat(pg_catalog.pg_postmaster_start_time(), pg_catalog.pg_stat_get_bgwriter_stat_reset_time())"
 							  " FROM %s.bloom_list WHERE name OPERATOR(pg_catalog.=) %s", s->schema, s->index);
 	PGresult   *rows = source_row(connection, sql, problem);
 	bool		right = rows != NULL && PQgetlength(rows, 0, 1) == FEED_IDENTITY_BYTES && source_number(rows, 0) > 0;
@@ -53,7 +53,10 @@ read_head(source *s, PGconn *connection, list_head *head)
 		head->true_at = (uint64_t) source_number(rows, 2);
 		head->tracked = source_number(rows, 3) != 0;
 		head->xmin = (uint64_t) source_number(rows, 4);
-		/* a standby that was promoted has the same identifier, and gives the numbers of lost transactions again */
+		/*
+		 * A standby that was promoted has the same identifier, and gives the numbers of lost transactions again.  So
+		 * does a server that crashed, whose postmaster goes on: what it counts begins anew.
+		 */
 		snprintf(head->server, sizeof head->server, "%s %.*s", s->news.system, PQgetlength(rows, 0, 5), PQgetvalue(rows, 0, 5));
 	}
 	else if (rows != NULL)
