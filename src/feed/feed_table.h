@@ -65,11 +65,11 @@ feed_table_bytes(unsigned log2_slots)
 /* log2 of slots for so many entries, so that many more can come. */
 extern unsigned feed_table_log2(uint64_t entries);
 
-/* Whether one entry more would fill more than a fourth of the slots, which makes look-ups slow. */
+/* Whether so many entries fill more than a fourth of the slots, which makes look-ups slow. */
 static inline bool
 feed_table_is_full(uint64_t count, unsigned log2_slots)
 {
-	return (count + 1) * 4 > (uint64_t) 1 << log2_slots;
+	return count * 4 > (uint64_t) 1 << log2_slots;
 }
 
 /* The slot with which a search for a hash begins. */

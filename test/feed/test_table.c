@@ -608,7 +608,7 @@ test_full(void)
 	same(feed_table_log2(256), 10, "of the most that fit it");
 	same(feed_table_log2(257), 11, "of one more");
 	same(feed_table_log2(FEED_MOST_ENTRIES), FEED_MOST_SLOTS, "of the most that a list may have");
-	ok(!feed_table_is_full(255, 10) && feed_table_is_full(256, 10), "it is full at a fourth");
+	ok(!feed_table_is_full(256, feed_table_log2(256)) && feed_table_is_full(257, 10), "it is full above a fourth");
 }
 
 int
