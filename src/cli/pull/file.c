@@ -311,12 +311,16 @@ file_has_page(const list_file *file)
 {
 	_Alignas(8) uint8_t page[FEED_PAGE];
 	feed_who	who;
+	feed_table	table;
 	struct stat st;
 
-	return fstat(file->fd, &st) == 0 && (uint64_t) st.st_size == file->who.length &&
-		read_all(file->fd, page, sizeof page, 0) && feed_who_read(page, file->who.length, &who) == NULL &&
+	if (fstat(file->fd, &st) != 0 || (uint64_t) st.st_size != file->who.length || !read_all(file->fd, page, sizeof page, 0))
+		return false;
+	/* an older page of an exact file differs by this alone, and hides changes from readers */
+	table = feed_table_read(page);
+	return feed_who_read(page, file->who.length, &who) == NULL &&
 		memcmp(&who.place, &file->who.place, sizeof who.place) == 0 && feed_load(page, FEED_WRITES) == file->writes &&
-		feed_load(page, FEED_SERIAL) == file->now.content.serial;
+		feed_load(page, FEED_SERIAL) == file->now.content.serial && memcmp(&table, &file->table, sizeof table) == 0;
 }
 
 bool
