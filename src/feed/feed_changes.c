@@ -48,6 +48,21 @@ feed_entries_unite(feed_entry *entries, size_t count)
 	return united;
 }
 
+uint64_t
+feed_entries_sum(const feed_entry *entries, size_t count)
+{
+	uint8_t		bytes[FEED_ENTRY_BYTES];
+	uint64_t	sum = 0;
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+	{
+		feed_entry_write(&entries[i], bytes);
+		sum += bf_hash(bytes, sizeof bytes, 0);
+	}
+	return sum;
+}
+
 static uint64_t
 checksum(const uint8_t *bytes, size_t length)
 {

@@ -19,6 +19,9 @@
 /* Sorts entries, and keeps of each key the greatest state; returns how many are left. */
 extern size_t feed_entries_unite(feed_entry *entries, size_t count);
 
+/* Of united entries, what the page of a file says that has these and no other. */
+extern uint64_t feed_entries_sum(const feed_entry *entries, size_t count);
+
 /* What a file of changes says of itself. */
 typedef struct feed_changes_of
 {

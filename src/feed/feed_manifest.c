@@ -60,6 +60,7 @@ static const field fields[] = {
 	FIELD(heartbeat, IN_DIGITS, true, 1, FEED_MOST_SECONDS),
 	FIELD(expires, IN_DIGITS, true, 0, INT64_MAX),
 	FIELD(rate, A_RATE, true, 0, 0),
+	FIELD(changes_sum, IN_HEX, true, 0, 0),
 	FIELD(parts, IN_DIGITS, false, 1, FEED_MOST_PARTS)
 };
 
@@ -121,10 +122,8 @@ add_field(FILE *to, const feed_manifest *manifest, const field *f)
 			break;
 		default:
 			memcpy(&number, at, sizeof number);
-			if (f->kind == IN_HEX)
-				fprintf(to, "%s %016" PRIx64 "\n", f->word, number);
-			else if (number != 0 || !f->optional)
-				fprintf(to, "%s %" PRIu64 "\n", f->word, number);
+			if (number != 0 || !f->optional)
+				fprintf(to, f->kind == IN_HEX ? "%s %016" PRIx64 "\n" : "%s %" PRIu64 "\n", f->word, number);
 	}
 }
 

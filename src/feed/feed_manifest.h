@@ -63,6 +63,7 @@ typedef struct feed_manifest
 	bool		tracked;		/* there may be changes by day: */
 	uint64_t	changes_id;		/* of their row */
 	uint64_t	entries;		/* in all their files together, once each */
+	uint64_t	changes_sum;	/* of these; 0: there is none, or an older exporter doesn't say it */
 	feed_file  *changes;
 	size_t		change_count;
 	uint8_t    *inlined_changes;	/* the last of these files, or NULL */

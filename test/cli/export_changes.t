@@ -9,6 +9,7 @@ use strict;
 use warnings;
 
 use CommandLine;
+use Digest::SHA qw(sha256_hex);
 use Hosts;
 use Server;
 use Test::More;
@@ -20,8 +21,9 @@ my $dsn = own_database('bloomfilter_cli_export_changes');
 my $url = begin_nginx(free_port());
 mkdir 'hosts';
 
-sub export_of { my ($list) = @_; return ('export', '--dsn', $dsn, '--list', $list, '--to', "www/$list"); }
-sub export { my ($list) = @_; return run('', export_of($list)); }
+sub export_of { my ($list, $folder) = @_; return ('export', '--dsn', $dsn, '--list', $list, '--to', 'www/' . ($folder // $list)); }
+sub export_to { my (@of) = @_; return run('', export_of(@of)); }
+sub export { my ($list) = @_; return export_to($list); }
 sub by_dsn { my ($list, $file, @options) = @_; return run('', 'pull', '--dsn', $dsn, '--list', $list, '--out', $file, @options); }
 sub info { my ($file, $word) = @_; return (run('', 'info', $file))[1] =~ /^$word\s+(.*)$/m ? $1 : ''; }
 sub inode { return (stat $_[0])[1]; }
@@ -114,6 +116,13 @@ agree('many at once', 'active');
 cmp_ok(info('active.url', 'slots'), '>=', 4 * 1500, 'a table that is too small is replaced');
 isnt(inode('active.url'), $inode, 'with the file');
 like(slurp('access.log'), qr{GET /active/\w+\.changes}, 'they were fetched');
+$id = (split / /, manifest('active')->{'must-changes'}[0])[0];
+my $old = time - 4 * 86400;
+utime $old, $old, glob 'www/active/*.changes';
+agree('files of changes of more than half of --keep-days', 'active');
+isnt((split / /, manifest('active')->{'must-changes'}[0])[0], $id, 'begin another row');
+my ($renewed) = glob 'www/active/' . (split / /, manifest('active')->{change}[0])[3] . '.changes';
+cmp_ok((stat $renewed)[9], '>', time - 3600, 'whose file is as a new one');
 
 # ------------------------------------------------------------------------
 # What is lost
@@ -173,9 +182,18 @@ sql('UPDATE device SET active = NOT active WHERE id = 70');
 agree('one more', 'active');
 my $before = answers('active.url');
 my $lose_last = q{ALTER TABLE bloom_change DISABLE TRIGGER guard; DELETE FROM bloom_change WHERE version = (SELECT max(version) FROM bloom_change); ALTER TABLE bloom_change ENABLE ALWAYS TRIGGER guard};
+my $true_at = page_of('active.url')->{true_at};
 sql($lose_last);
+is((export_to('active', 'other'))[0], 0, 'of a server that lost a change another folder');
+($status, undef, $err) = by_url('other', 'active.url');
+like("$status$err", qr/^0.*changes by day that the exporter lacks/, 'lacks what hosts have');
+ok(answers('active.url') eq $before, 'who keep it');
+is(page_of('active.url')->{true_at}, $true_at, 'and are no truer than they were');
+($status, undef, $err) = by_dsn('active', 'active.dsn');
+like("$status$err", qr/^0.*the server lacks 1 changes/, 'who pulls from the server is told of it');
+is(page_of('active.dsn')->{true_at}, 0, 'and that nothing is known to be true by now');
 ($status, undef, $err) = export('active');
-like("$status$err", qr/^0.*the server lacks 1 changes/, 'a server that lost a change is told of');
+like("$status$err", qr/^0.*the server lacks 1 changes/, 'and so is the exporter');
 ok(!exists manifest('active')->{true_at}, 'nothing is said to be true by now');
 is((by_url('active', 'active.url'))[0], 0, 'hosts go on');
 ok(answers('active.url') eq $before, 'with the change, which nothing takes back');
@@ -184,6 +202,22 @@ ok(answers('begun.url') eq $before, 'has it, too');
 sql(q{CALL bloom_refresh('active')});
 agree('the next run', 'active');
 ok(exists manifest('active')->{true_at}, 'says up to when all is true');
+cmp_ok(page_of('active.url')->{true_at}, '>', $true_at, 'to hosts, too');
+
+# Two exporters go on with one row, of which one looks at a server that lags.
+sql('UPDATE device SET active = NOT active WHERE id = 71');
+agree('one more change', 'active');
+system('cp -a www/active www/copied');
+sql('UPDATE device SET active = NOT active WHERE id = 72');
+export('active');
+my $unguarded = 'ALTER TABLE bloom_change DISABLE TRIGGER guard; %s; ALTER TABLE bloom_change ENABLE ALWAYS TRIGGER guard';
+sql('CREATE TABLE hidden AS SELECT * FROM bloom_change WHERE version = (SELECT max(version) FROM bloom_change)');
+sql(sprintf $unguarded, 'DELETE FROM bloom_change USING hidden AS h WHERE bloom_change.name = h.name AND bloom_change.key = h.key');
+sql('UPDATE device SET active = NOT active WHERE id = 73');
+export_to('active', 'copied');
+is((by_url('copied', 'active.url'))[0], 0, 'a host that has been at the copy of a folder');
+sql(sprintf $unguarded, 'INSERT INTO bloom_change SELECT * FROM hidden');
+agree('two that go on with one row', 'active');
 
 # ------------------------------------------------------------------------
 # Followers, to the second
@@ -207,10 +241,11 @@ foreach my $round (1 .. 3)
 
 # A server that lost a change, whose changes are all read once for each connection of the exporter.
 sql($lose_last);
+my $value;
 foreach my $read (1 .. 2)
 {
 	sql(q{SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name = 'bloomfilter export'});
-	my $value = sql("UPDATE device SET active = NOT active WHERE id = 310 RETURNING active") eq 't' ? 0 : 1;
+	$value = sql("UPDATE device SET active = NOT active WHERE id = 310 RETURNING active") eq 't' ? 0 : 1;
 	ok(wait_for(60, sub { (ask('', 'contains', '--quiet', 'hosts/url.bloom', '310'))[0] eq $value }), "a change comes from a server that lost one, $read");
 	ok(!exists manifest('active')->{true_at}, 'and nothing is said to be true by now');
 }
@@ -227,6 +262,50 @@ is(answers('exact.url'), sql("SELECT string_agg(coalesce(active, bloom_lookup('e
 	'is right for each key of the table');
 sql(q{CALL bloom_refresh('exact'); UPDATE device SET active = NOT active WHERE id % 70 = 0});
 agree('its next run', 'exact');
+begin('exact', program(), 'pull', '--dsn', $dsn, '--list', 'exact', '--out', 'exact.dsn', '--follow', '--quiet');
+my $page = substr slurp('exact.dsn'), 0, 4096;
+$value = sql("UPDATE device SET active = NOT active WHERE id = 320 RETURNING active") eq 't' ? 0 : 1;
+sub exact_says { return (ask('', 'contains', '--quiet', 'exact.dsn', '320'))[0]; }
+ok(wait_for(30, sub { exact_says() eq $value }), 'a follower has a change');
+$inode = inode('exact.dsn');
+overwrite('exact.dsn', 0, $page);
+ok(wait_for(30, sub { (inode('exact.dsn') // $inode) ne $inode }), 'an older page over that of an exact file is found');
+is(exact_says(), $value, 'and hides no change');
+is(finish('exact', 'TERM'), 0, 'it ends');
+
+# Rows that are as full as they may be: a fourth of the table, and all entries of a row.
+sql(q{CALL bloom_publish('full', 'SELECT id FROM device'); CALL bloom_track('full'); SELECT bloom_change('full', g::bigint, false) FROM generate_series(1, 256) AS g});
+agree('a fourth of the slots', 'full');
+$inode = inode('full.dsn');
+sql(q{SELECT bloom_change('full', 7::bigint, true)});
+agree('a key of them that changes again', 'full');
+is(inode('full.dsn'), $inode, 'needs no other table');
+my $manifest = slurp('www/full/manifest');
+# more than all that are needed stand in the upper half, where they rise behind those that are made up
+my $had = join '', grep { unpack('C', substr $_, 7) > 127 } unpack '(a32)*', join '', map { substr slurp("www/full/$_.changes"), 64 } map { (split / /)[3] } @{ manifest('full')->{change} }[0];
+my $made_up = (1 << 20) - 256;
+my $most = $made_up + length($had) / 32;
+my $head = pack 'a4VQ<H32Q<x16', 'BLMC', 1, manifest('full')->{content}[0], manifest('full')->{identity}[0] =~ tr/-//dr, $most;
+my $sum = sql(sprintf q{SELECT bloom_hash('\\x%s'::bytea || string_agg(decode('0000000000' || lpad(to_hex(g << 3 & 255), 2, '0') || lpad(to_hex(g >> 5 & 255), 2, '0')}
+	. q{ || lpad(to_hex(g >> 13), 2, '0') || repeat('0', 32) || '0200000000000000', 'hex'), '') || '\\x%s') FROM generate_series(1, %d) AS g}, unpack('H*', $head), unpack('H*', $had), $made_up);
+$bytes = join '', $head, pack('q<', $sum), (map { pack 'Q<x16Q<', $_ << 43, 2 } 1 .. $made_up), $had;
+my $digest = sha256_hex($bytes);
+spew("www/full/$digest.changes", $bytes);
+$manifest =~ s/^(must-changes \w+) .*\nchange (0 \d+) (?:.*\n)*?(?=#)/"$1 $most\nchange $2 " . length($bytes) . " $digest\n"/me;
+spew('www/full/manifest', $manifest);
+sql(q{SELECT bloom_change('full', g::bigint, true) FROM generate_series(1, 20) AS g});
+($status, undef, $err) = ask('', export_of('full'));
+unlike("$status$err", qr/missing|can't|^[^0]/, 'a row that can have no entry more is gone on with');
+is((ask('', 'pull', '--url', "$url/full", '--allow-http', '--out', 'full.url'))[0], 0, 'and hosts take the next changes');
+ok(answers('full.url') eq truth('full'), 'which are right');
+
+# Of an empty list a file tells how the keys are to be read that come, where the query does.
+sql(q{CREATE TABLE token (jti uuid PRIMARY KEY); CALL bloom_publish('tokens', 'SELECT jti FROM token', allow_empty => true); CALL bloom_track('tokens', 'token', 'jti')});
+sql(q{INSERT INTO token VALUES ('5d0c4b0e-6b1f-4c9c-9f0e-0d6c1f5a7e21')});
+is((by_dsn('tokens', 'tokens.dsn'))[0] . (run('', 'contains', 'tokens.dsn', '5D0C4B0E6B1F4C9C9F0E0D6C1F5A7E21'))[0], '00', 'a key that comes to an empty list is found');
+sql(q{CALL bloom_publish('pairs', 'SELECT ROW(1, 2) WHERE false', allow_empty => true); CALL bloom_track('pairs'); SELECT bloom_change('pairs', ROW(1, 2), true)});
+is((by_dsn('pairs', 'pairs.dsn'))[0] . (run("1\t2\n", 'contains', '--copy', '--type', 'integer,integer', 'pairs.dsn'))[0], '00', 'a row, too');
+refuses(qr/give --type/, "1\t2\n", 'contains', '--copy', 'pairs.dsn');
 sql(q{CALL bloom_untrack('active')});
 agree('a list that is tracked no more', 'active');
 unlike(slurp('www/active/manifest'), qr/change/, 'has no word of changes');

@@ -183,6 +183,9 @@ extern bool folder_write_flip(list_folder *f, list_image *image, feed_manifest *
 /* Those that the files of the folder's manifest have; false if some are missing or damaged. */
 extern bool folder_load_changes(const list_folder *f, entry_list *all);
 
+/* Whether one of these is to be passed on again: see folder_is_old. */
+extern bool folder_changes_are_old(const list_folder *f);
+
 /* What is new of them, as a file and its line; or all of them, as a row that begins. */
 extern bool folder_write_changes(list_folder *f, const list_changes *changes, bool anew, feed_manifest *next);
 

@@ -111,14 +111,28 @@ begin_row(list_folder *f, const list_changes *changes, feed_manifest *next, uint
 }
 
 bool
+folder_changes_are_old(const list_folder *f)
+{
+	size_t		i;
+
+	for (i = 0; i < f->manifest.change_count; i++)
+		if (folder_is_old(f, &f->manifest.changes[i], FEED_IS_CHANGES))
+			return true;
+	return false;
+}
+
+bool
 folder_write_changes(list_folder *f, const list_changes *changes, bool anew, feed_manifest *next)
 {
 	uint8_t    *bytes = NULL;
 	bool		lost = false;
 	bool		written;
 
+	/* what changed again stands in two files: merged they may be too many still */
+	anew = anew || f->manifest.entries + changes->news.count > FEED_MOST_ENTRIES || folder_changes_are_old(f);
 	next->tracked = changes->tracked;
 	next->entries = changes->all.count;
+	next->changes_sum = feed_entries_sum(changes->all.entries, changes->all.count);
 	if (!changes->tracked)
 		next->change_count = 0;
 	if (!changes->tracked || (!anew && changes->news.count == 0))

@@ -135,7 +135,7 @@ typedef struct folder_news
 	bool		news;			/* an epoch, or bits, or a list's serial */
 	bool		changes;		/* by day, which are new; or there are none any more */
 	bool		lost;			/* files are */
-	bool		renewed;		/* whole files are */
+	bool		renewed;		/* whole files are, or those of changes have to be */
 } folder_news;
 
 /* The files of a new epoch, or of new bits. */
@@ -223,7 +223,7 @@ folder_export(list_folder *f, list_news *news, bool *exported)
 	p.changes = news->changes.news.count > 0 || news->changes.tracked != f->manifest.tracked;
 	p.news = p.epoch || news->image.news_count > 0 || (news->serial != 0 && news->serial != f->manifest.content);
 	p.lost = !p.epoch && f->lost;
-	p.renewed = !p.epoch && folder_add_renewed(f, &next);
+	p.renewed = !p.epoch && (folder_add_renewed(f, &next) || folder_changes_are_old(f));
 	if (p.news || p.changes || p.lost || p.renewed || !f->passed_on ||
 		(f->plan->heartbeat != 0 && monotonic_seconds() - f->exported >= (double) f->plan->heartbeat))
 	{

@@ -16,8 +16,9 @@
 /* Seconds over which hosts fetch whole parts that they miss a patch for, if the server doesn't say it. */
 #define MISSED_SPREAD 300
 
-/* Wholes for bits that differ from the server's, at most one in so many seconds. */
+/* Wholes for bits that differ from the server's, and rows of changes, at most one in so many seconds. */
 #define DIFFER_SECONDS 3600.0
+#define ROW_SECONDS 60.0
 
 /* ------------------------------------------------------------------------
  * Patches
@@ -69,19 +70,45 @@ apply(follower *f, const feed_patch *patch, file_bits *bits)
  * Changes by day
  * ------------------------------------------------------------------------ */
 
-/* Into the table of FILE. */
+/* Into the table of FILE: those that it may lack, or all of the row. */
 static led
-change_file(follower *f, const offer *o)
+set_changes(follower *f, const offer *o, bool all)
 {
 	const feed_table *table = &f->file.table;
 	entry_list	entries = {NULL, 0, 0};
-	led			result = o->changes(f, false, &entries);
+	led			result = o->changes(f, all, &entries);
 
 	entries_unite(&entries);
 	if (result == LED && (entries.count > 0 || table->id != o->changes_id || table->to != o->changes_to) &&
 		!table_set(&f->file, &entries, o->changes_id, o->changes_to))
 		result = BROKEN;
 	entries_free(&entries);
+	return result;
+}
+
+/* Whether FILE has changes that the row has not, or lacks some. */
+static bool
+differs_from_row(const follower *f, const offer *o)
+{
+	return o->changes_summed && f->file.table.sum != o->changes_sum;
+}
+
+/*
+ * An exporter that goes on with a copy of another one's folder has the same row, and not the same files:
+ * so all of it is taken, now and then.  What FILE has besides is of another exporter, of a server that
+ * lost it since, or will come.
+ */
+static led
+change_file(follower *f, const offer *o)
+{
+	led			result = set_changes(f, o, false);
+
+	if (result != LED || !differs_from_row(f, o) || (f->row_taken > 0 && monotonic_seconds() - f->row_taken < ROW_SECONDS))
+		return result;
+	f->row_taken = monotonic_seconds();
+	result = set_changes(f, o, true);
+	if (result == LED && differs_from_row(f, o))
+		complain("%s: it has changes by day that the exporter lacks, and keeps them: if they don't come, publish the list", f->plan->out);
 	return result;
 }
 
@@ -106,11 +133,11 @@ static led
 set_in_file(follower *f, const offer *o)
 {
 	list_file  *file = &f->file;
-	const feed_now *wanted = &o->facts.now;
+	feed_now	wanted = o->facts.now;
 	feed_now	now = file->now;
 	file_bits	bits;
 
-	while (file->now.content.serial < wanted->content.serial)
+	while (file->now.content.serial < wanted.content.serial)
 	{
 		list_state	at = {file->parts, file->who.parts, file->who.epoch, file->now.content.serial, file->now.content.sum};
 		feed_patch	patch;
@@ -120,7 +147,7 @@ set_in_file(follower *f, const offer *o)
 			return got;
 		now.content.serial = patch.to;
 		if (!file_set_begin(file, &bits) || !apply(f, &patch, &bits) ||
-			!file_set_end(file, &bits, patch.to == wanted->content.serial ? wanted : &now))
+			!file_set_end(file, &bits, patch.to == wanted.content.serial ? &wanted : &now))
 			return BROKEN;
 	}
 	if (o->facts.who.tracked)
@@ -129,10 +156,13 @@ set_in_file(follower *f, const offer *o)
 
 		if (changed != LED)
 			return changed;
+		/* what the server has, FILE may say otherwise: it is no truer than it was */
+		if (differs_from_row(f, o) && file->now.true_at < wanted.true_at)
+			wanted.true_at = file->now.true_at;
 	}
-	if (file->now.content.mark == wanted->content.mark && file->now.true_at == wanted->true_at && file->writes % 2 == 0)
+	if (file->now.content.mark == wanted.content.mark && file->now.true_at == wanted.true_at && file->writes % 2 == 0)
 		return LED;
-	return file_set_begin(file, &bits) && file_set_end(file, &bits, wanted) ? LED : BROKEN;
+	return file_set_begin(file, &bits) && file_set_end(file, &bits, &wanted) ? LED : BROKEN;
 }
 
 /* ------------------------------------------------------------------------

@@ -222,6 +222,13 @@ tell_known(const follower *f, source *s)
 	memcpy(s->known_identity, file->who.identity, FEED_IDENTITY_BYTES);
 	s->known_serial = file->now.content.serial;
 	s->known_true_at = file->now.true_at;
+	/* as an exporter goes on with its folder's changes: a server that lost some since is told of */
+	if (s->known && s->news.changes.serial == 0 && file->slots != NULL && !file->lost)
+	{
+		changes_begin(&s->news.changes, file->now.content.serial);
+		table_entries(file, &s->news.changes.all);
+		entries_unite(&s->news.changes.all);
+	}
 }
 
 /*

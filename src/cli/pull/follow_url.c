@@ -69,6 +69,8 @@ offer_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 	o.changes = url_changes;
 	o.changes_id = m->changes_id;
 	o.changes_to = m->change_count == 0 ? 0 : m->changes[m->change_count - 1].to;
+	o.changes_sum = m->changes_sum;
+	o.changes_summed = m->changes_sum != 0 || m->entries == 0;
 	o.patch = url_patch;
 	o.length = url_length;
 	o.part = url_part;

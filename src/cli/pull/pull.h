@@ -74,6 +74,7 @@ struct follower
 	double		spread_until;
 	bool		differs;		/* FILE has other bits than the server says */
 	double		whole_written;	/* for that, monotonic seconds */
+	double		row_taken;		/* all of it, for changes that FILE and the row have not in common */
 	new_content made;
 };
 
@@ -121,6 +122,8 @@ typedef struct offer
 	led			(*changes) (follower *f, bool all, entry_list *entries);
 	uint64_t	changes_id;
 	uint64_t	changes_to;
+	uint64_t	changes_sum;	/* of the table of a file that has the row and nothing else */
+	bool		changes_summed; /* which is known */
 
 	/* Bytes of a whole part; and these go into the new file, from where f->made says on. */
 	uint64_t	(*length) (const follower *f, uint32_t part);

@@ -98,7 +98,7 @@ describe(status_table *table, const bloomfilter_status *status)
 	status_add(table, "reason", UNIT_TEXT, "%s", status->reason);
 	status_add(table, "message", UNIT_TEXT, "%s", status->message);
 	status_add(table, "since", UNIT_TIME, "%" PRId64, status->since);
-	if (status->changes_to != 0)
+	if (status->changes_to != 0 || status->changes != 0)
 	{
 		status_add(table, "changes", UNIT_NUMBER, "%" PRIu64, status->changes);
 		status_add(table, "changes_to", UNIT_SERIAL, "%" PRIu64, status->changes_to);
