@@ -103,6 +103,13 @@ typedef RelFileNode BfpgFileLocator;
 #define bfpg_plan_query(query, text, options, params) pg_plan_query(query, text, options, params)
 #endif
 
+/* Whether a query reads a temporary table; asked of all its objects from 19 on. */
+#if PG_VERSION_NUM >= 190000
+#define bfpg_reads_temporary(query) query_uses_temp_object(query, &(ObjectAddress) {0})
+#else
+#define bfpg_reads_temporary(query) isQueryUsingTempRelation(query)
+#endif
+
 /* Runs a plan to its end; before 18 one says besides that this is done once. */
 #if PG_VERSION_NUM >= 180000
 #define bfpg_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0)

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "catalog/dependency.h"
 #include "catalog/pg_type.h"
 #include "parser/parse_relation.h"
 #include "utils/array.h"
@@ -128,7 +129,7 @@ plan_pass(const BfpgSource *source, bool parallel)
 static void
 refuse_temporary(BfpgPublication *list, Query *query)
 {
-	list->made.temporary = isQueryUsingTempRelation(query);
+	list->made.temporary = bfpg_reads_temporary(query);
 	if (!list->made.temporary)
 		return;
 	if (list->deed != BFPG_GIVES_QUERY)
