@@ -319,10 +319,10 @@ call bloom_publish('x', 'WITH d AS (DELETE FROM account RETURNING id) SELECT id 
 call bloom_publish('x', 'SELECT $1');
 call bloom_publish('x', 'SELECT id::text::jsonb FROM account');
 -- a query that is another one each time
-create temp sequence other;
+create sequence other;
 call bloom_publish('x', 'SELECT nextval(''other'') FROM account');
 -- one that has all keys of the first time, and fewer of them the second time
-create temp sequence time;
+create sequence time;
 call bloom_publish('x', 'SELECT g FROM (SELECT nextval(''time'') AS t OFFSET 0) AS pass, generate_series(1, 3) AS g WHERE g + t < 5');
 select count(*) from bloom_list where name = 'x';
 
