@@ -161,7 +161,7 @@ feed_keys(const build_plan *plan, const key_feed *feed, const char *path, const 
 	fed_lines	fed = feed_lines(feed, path, plan->null);
 
 	if (fed.keys == 0 && none != NULL && !plan->allow_empty)
-		fail("no keys %s; if it is to be empty, add --allow-empty", none);
+		fail("no keys %s; if it is to be empty, add --allow-empty%s", none, plan->capacity == 0 && plan->members == NULL ? " and -n" : "");
 	warn_of_marks(plan, &fed);
 }
 

@@ -165,13 +165,13 @@ read_manifest(list_folder *f)
 		f->manifest_length = length;
 		if (f->manifest.serial > time_now() + DAY)
 			fail("\"%s\" has a serial of the future: set the clock right; where the clock was wrong before, empty the"
-				 " folder and give a new --identity, which hosts take with --allow-older", f->plan->to);
+				 " folder, which hosts take with --allow-older", f->plan->to);
 		return;
 	}
 	feed_manifest_free(&f->manifest);
 	if (f->plan->identity == NULL && !f->state_known)
-		fail("\"%s/%s\" can't be continued (line %u %s), and no " STATE " says whose list it was: give its --identity, or"
-			 " remove the file", f->plan->to, FEED_MANIFEST, line, problem);
+		fail("\"%s/%s\" can't be continued (line %u %s), and no " STATE " says whose list it was: give an index's --identity,"
+			 " or remove the file", f->plan->to, FEED_MANIFEST, line, problem);
 	complain("\"%s/%s\" can't be read (line %u %s): publishing all anew", f->plan->to, FEED_MANIFEST, line, problem);
 	f->manifest_length = length;
 }

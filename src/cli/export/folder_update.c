@@ -122,9 +122,14 @@ next_serial(const list_folder *f, const list_news *news)
 		now = news->serial;
 	if (now <= expected + CLOCK_AHEAD)
 		return now > f->manifest.serial ? now : f->manifest.serial + 1;
-	complain("this host's clock is %" PRIu64 " s ahead of what it was and the time that passed: set it right; if it is"
-			 " right now, start the export anew (a list that has serials of the future needs an empty folder and"
-			 " --identity)", (now - expected) / 1000000);
+	if (now == news->serial)
+		complain("the list has a serial that is %" PRIu64 " s in the future: the server's clock was wrong; as a superuser there,"
+				 " set its serial in bloom_generation to 1, and CALL bloom_set_identity with its identity",
+				 (now - expected) / 1000000);
+	else
+		complain("this host's clock is %" PRIu64 " s ahead of what it was and the time that passed: set it right; if it is"
+				 " right now, start the export anew (a folder that has serials of the future must be empty)",
+				 (now - expected) / 1000000);
 	return 0;
 }
 
