@@ -93,7 +93,8 @@ check_logged(Relation index)
 						RelationGetRelationName(index),
 						index->rd_rel->relpersistence == RELPERSISTENCE_TEMP ? "temporary" : "unlogged"),
 				 errdetail("Its pages have no positions in the write-ahead log."),
-				 errhint("Use bloom_snapshot, or ALTER TABLE ... SET LOGGED.")));
+				 index->rd_rel->relpersistence == RELPERSISTENCE_TEMP ? errhint("Use bloom_snapshot.")
+				 : errhint("Use bloom_snapshot, or ALTER TABLE ... SET LOGGED.")));
 	/* At wal_level = minimal a file is not logged in the transaction that made it. */
 	if (!RelationNeedsWAL(index))
 		ereport(ERROR,

@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 
 #include "base/epoch.h"
+#include "base/report.h"
 #include "engines/engines.h"
 #include "live/am.h"
 #include "live/target.h"
@@ -320,7 +321,7 @@ refuse_column(Oid table, const char *column)
 					column, get_rel_name(table)),
 			 errhint("Make one with CREATE INDEX ON %s USING bloomfilter (%s).  "
 					 "A partial index, or one of an expression, is asked by its own name.",
-					 quote_identifier(get_rel_name(table)), quote_identifier(column))));
+					 bfpg_qualified_name(table), quote_identifier(column))));
 }
 
 /* The index of a table's column. */
@@ -335,7 +336,9 @@ find_by_column(BfpgLiveTargets *targets)
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)
 	{
 		if (kind == '\0')
-			bfpg_live_refuse_relation(table);
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg("table with OID %u does not exist", table)));
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a table", get_rel_name(table)),

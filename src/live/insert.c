@@ -295,13 +295,11 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 static void
 tell_cure(void *argument)
 {
-	const char *name = RelationGetRelationName((Relation) argument);
 	int			code = geterrcode();
 
-	errcontext("adding a key to bloomfilter index \"%s\"", name);
+	errcontext("adding a key to bloomfilter index \"%s\"", RelationGetRelationName((Relation) argument));
 	if (code == ERRCODE_DATA_CORRUPTED || code == ERRCODE_IO_ERROR)
-		errhint("Rebuild the index with REINDEX INDEX CONCURRENTLY %s, or remove it with DROP INDEX %s.",
-				quote_identifier(name), quote_identifier(name));
+		errhint("Rebuild the index with REINDEX INDEX CONCURRENTLY, or remove it with DROP INDEX.");
 }
 
 bool

@@ -26,6 +26,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "base/report.h"
 #include "engines/engines.h"
 #include "live/am.h"
 #include "live/target.h"
@@ -127,7 +128,7 @@ bfpg_live_check_type(Relation index)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" cannot have keys of type %s, the type that its column has now",
 						RelationGetRelationName(index), format_type_be(type)),
-				 errhint("Drop it with DROP INDEX %s.", quote_identifier(RelationGetRelationName(index)))));
+				 errhint("Drop it with DROP INDEX %s.", bfpg_qualified_name(RelationGetRelid(index)))));
 }
 
 /*
@@ -181,7 +182,7 @@ bfpg_live_refuse_partitioned(Oid index)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("index \"%s\" is partitioned and has no pages of its own", get_rel_name(index)),
-				 errhint("Name the index of a partition; bloom_index_partitions tells them.")));
+				 errhint("Name the index of each partition: SELECT relid FROM pg_partition_tree(%s) WHERE isleaf.", quote_literal_cstr(bfpg_qualified_name(index)))));
 }
 
 /*

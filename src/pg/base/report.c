@@ -8,8 +8,10 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/namespace.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "bf_estimate.h"
@@ -215,6 +217,24 @@ bfpg_make_row(FunctionCallInfo fcinfo, Datum *values, int columns, int first_nul
 	for (; first_null < columns; first_null++)
 		nulls[first_null] = true;
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+const char *
+bfpg_qualified_name(Oid relation)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
+}
+
+const char *
+bfpg_callable_name(Oid schema, const char *function)
+{
+	return list_member_oid(fetch_search_path(true), schema) ? function : quote_qualified_identifier(get_namespace_name(schema), function);
+}
+
+const char *
+bfpg_call_text(Oid schema, const char *procedure, const char *list)
+{
+	return psprintf("CALL %s(%s)", bfpg_callable_name(schema, procedure), quote_literal_cstr(list));
 }
 
 void

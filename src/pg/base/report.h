@@ -57,6 +57,11 @@ extern void bfpg_check_overflow(const bf_header *header);
 /* The row that a call returns, whose columns from first_null on are null. */
 extern Datum bfpg_make_row(FunctionCallInfo fcinfo, Datum *values, int columns, int first_null);
 
+/* What a hint writes: a relation, a function of the extension, whose schema search_path may lack, and a CALL with a list's name. */
+extern const char *bfpg_qualified_name(Oid relation);
+extern const char *bfpg_callable_name(Oid schema, const char *function);
+extern const char *bfpg_call_text(Oid schema, const char *procedure, const char *list);
+
 /* Lets a query be cancelled; a bf_tick. */
 extern void bfpg_tick(void);
 

@@ -14,6 +14,7 @@
 #include "utils/timestamp.h"
 
 #include "base/pg_compat.h"
+#include "base/report.h"
 #include "change/change.h"
 #include "list/lookup.h"
 #include "list/owner.h"
@@ -90,7 +91,7 @@ check_list(BfpgLookup *lookup)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("list \"%s\" is not tracked", name),
 				 errdetail("Look-ups in it don't ask for changes."),
-				 errhint("CALL bloom_track(%s).", quote_literal_cstr(name))));
+				 errhint("%s.", bfpg_call_text(lookup->schema, "bloom_track", name))));
 	if (lookup->header.key_type == BF_KEY_NONE && lookup->coder.untyped)
 		bfpg_refuse_untyped("the key");
 	lookup->changer = GetUserId();

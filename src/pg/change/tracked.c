@@ -37,6 +37,7 @@
 
 #include "bf_key.h"
 #include "base/pg_compat.h"
+#include "base/report.h"
 #include "change/change.h"
 #include "change/tracked.h"
 #include "list/changes.h"
@@ -78,13 +79,13 @@ bfpg_tracked_find_list(BfpgTracked *tracked)
 }
 
 pg_noreturn static void
-refuse_use(const TriggerData *trigger, const char *detail)
+refuse_use(const TriggerData *trigger, int code, const char *detail)
 {
 	ereport(ERROR,
-			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			(errcode(code),
 			 errmsg("trigger \"%s\" of table \"%s\" can't track a list", trigger->tg_trigger->tgname, RelationGetRelationName(trigger->tg_relation)),
 			 errdetail_internal("%s", detail),
-			 errhint("Drop it. CALL bloom_track makes the triggers that a list needs.")));
+			 errhint("CALL bloom_track with the list's table and columns makes its triggers anew. Drop one that was made otherwise.")));
 }
 
 void
@@ -93,9 +94,9 @@ bfpg_tracked_check_trigger(const TriggerData *trigger)
 	int			arguments = trigger->tg_trigger->tgnargs;
 
 	if (!TRIGGER_FIRED_AFTER(trigger->tg_event) || !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) || trigger->tg_trigger->tgdeferrable)
-		refuse_use(trigger, "It must be AFTER INSERT OR UPDATE OR DELETE, FOR EACH ROW, and not deferrable, or BEFORE TRUNCATE.");
+		refuse_use(trigger, ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, "It must be AFTER INSERT OR UPDATE OR DELETE, FOR EACH ROW, and not deferrable, or BEFORE TRUNCATE.");
 	if (arguments != BFPG_TRACKED_VALUE && arguments != BFPG_TRACKED_COUNT)
-		refuse_use(trigger, "Its arguments must be a list, a column of keys and, where there is one, a boolean column.");
+		refuse_use(trigger, ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, "Its arguments must be a list, a column of keys and, where there is one, a boolean column.");
 }
 
 static AttrNumber
@@ -104,7 +105,7 @@ find_column(const TriggerData *trigger, int argument)
 	AttrNumber	column = SPI_fnumber(RelationGetDescr(trigger->tg_relation), trigger->tg_trigger->tgargs[argument]);
 
 	if (column <= 0)
-		refuse_use(trigger, psprintf("The table has no column \"%s\".", trigger->tg_trigger->tgargs[argument]));
+		refuse_use(trigger, ERRCODE_UNDEFINED_COLUMN, psprintf("The table has no column \"%s\".", trigger->tg_trigger->tgargs[argument]));
 	return column;
 }
 
@@ -124,9 +125,9 @@ find_columns(const TriggerData *trigger, BfpgTracked *tracked)
 	tracked->value = find_column(trigger, BFPG_TRACKED_VALUE);
 	value = TupleDescAttr(RelationGetDescr(trigger->tg_relation), tracked->value - 1);
 	if (getBaseType(value->atttypid) != BOOLOID)
-		refuse_use(trigger, psprintf("Column \"%s\" is no boolean.", trigger->tg_trigger->tgargs[BFPG_TRACKED_VALUE]));
+		refuse_use(trigger, ERRCODE_DATATYPE_MISMATCH, psprintf("Column \"%s\" is no boolean.", trigger->tg_trigger->tgargs[BFPG_TRACKED_VALUE]));
 	if (value->attgenerated != '\0' && value->attgenerated != ATTRIBUTE_GENERATED_STORED)
-		refuse_use(trigger, psprintf("Column \"%s\" is virtual: no trigger sees it. Generate it STORED.", trigger->tg_trigger->tgargs[BFPG_TRACKED_VALUE]));
+		refuse_use(trigger, ERRCODE_FEATURE_NOT_SUPPORTED, psprintf("Column \"%s\" is virtual: no trigger sees it. Generate it STORED.", trigger->tg_trigger->tgargs[BFPG_TRACKED_VALUE]));
 }
 
 /* Look-ups of one type don't see changes of keys of another one. */
@@ -213,35 +214,34 @@ open_root(Relation table)
 }
 
 static void
-check_rows(Relation root, const char *list, const char *key)
+check_rows(Relation root, Oid schema, const char *list, const char *key)
 {
 	if (!OidIsValid(find_unique_index(root, key)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(root), list),
 				 errdetail("It has no unique index of column \"%s\" alone that is valid, not partial and not deferrable.", key),
-				 errhint("CREATE UNIQUE INDEX ON %s (%s). Where that can't be, CALL bloom_track(%s), and bloom_change for each key.",
-						 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(root)), RelationGetRelationName(root)),
-						 quote_identifier(key), quote_literal_cstr(list))));
+				 errhint("CREATE UNIQUE INDEX ON %s (%s). Where that can't be, %s, then %s, and bloom_change for each key.",
+						 bfpg_qualified_name(RelationGetRelid(root)), quote_identifier(key), bfpg_call_text(schema, "bloom_untrack", list), bfpg_call_text(schema, "bloom_track", list))));
 	if (is_inherited(root))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(root), list),
 				 errdetail("It inherits or is inherited from: its unique index doesn't know all rows."),
-				 errhint("CALL bloom_track(%s), and bloom_change for each key.", quote_literal_cstr(list))));
+				 errhint("%s, then %s, and bloom_change for each key.", bfpg_call_text(schema, "bloom_untrack", list), bfpg_call_text(schema, "bloom_track", list))));
 }
 
 static void
-check_table(const TriggerData *trigger)
+check_table(const TriggerData *trigger, Oid schema)
 {
 	const Trigger *of_rows = trigger->tg_trigger;
 	const char *list = of_rows->tgargs[BFPG_TRACKED_LIST];
 	Relation	root = open_root(trigger->tg_relation);
 
-	check_rows(root, list, of_rows->tgargs[BFPG_TRACKED_KEY]);
+	check_rows(root, schema, list, of_rows->tgargs[BFPG_TRACKED_KEY]);
 	if (find_trigger(trigger->tg_relation, of_rows->tgfoid, list, REFUSES_TRUNCATE, of_rows->tgenabled) == NULL ||
 		find_trigger(root, of_rows->tgfoid, list, REFUSES_TRUNCATE, of_rows->tgenabled) == NULL)
-		refuse_use(trigger, psprintf("It needs a trigger BEFORE TRUNCATE of the same list beside it, enabled as it is itself. Table \"%s\" or its partition lacks one.", RelationGetRelationName(root)));
+		refuse_use(trigger, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, psprintf("It needs a trigger BEFORE TRUNCATE of the same list beside it, enabled as it is itself. Table \"%s\" or its partition lacks one.", RelationGetRelationName(root)));
 	table_close(root, AccessShareLock);
 }
 
@@ -276,10 +276,10 @@ check_owner(const TriggerData *trigger, Oid schema)
 			 ? errdetail("Its owner \"%s\" has not the rights of the list's owner \"%s\".", GetUserNameFromId(writer, false), owner.name)
 			 : errdetail("The list has no owner here."),
 			 OidIsValid(owner.role)
-			 ? errhint("GRANT %s TO %s, or CALL bloom_alter(%s, owner => %s), which takes the list from its owner, or drop the trigger \"%s\".",
-					   quote_identifier(owner.name), quote_identifier(GetUserNameFromId(writer, false)), quote_literal_cstr(list),
+			 ? errhint("GRANT %s TO %s, or CALL %s(%s, owner => %s), which takes the list from its owner, or drop the trigger \"%s\".",
+					   quote_identifier(owner.name), quote_identifier(GetUserNameFromId(writer, false)), bfpg_callable_name(schema, "bloom_alter"), quote_literal_cstr(list),
 					   quote_literal_cstr(GetUserNameFromId(writer, false)), trigger->tg_trigger->tgname)
-			 : errhint("CALL bloom_alter(%s, owner => %s), or drop the trigger \"%s\".", quote_literal_cstr(list),
+			 : errhint("CALL %s(%s, owner => %s), or drop the trigger \"%s\".", bfpg_callable_name(schema, "bloom_alter"), quote_literal_cstr(list),
 					   quote_literal_cstr(GetUserNameFromId(writer, false)), trigger->tg_trigger->tgname)));
 }
 
@@ -288,7 +288,7 @@ bfpg_tracked_check(const TriggerData *trigger, BfpgTracked *tracked)
 {
 	bfpg_tracked_check_trigger(trigger);
 	find_columns(trigger, tracked);
-	check_table(trigger);
+	check_table(trigger, tracked->schema);
 	check_kind(trigger, tracked);
 	find_index(trigger, tracked);
 	check_owner(trigger, tracked->schema);

@@ -19,6 +19,7 @@
 
 #include "base/epoch.h"
 #include "base/pg_compat.h"
+#include "base/report.h"
 #include "change/change.h"
 #include "change/tracked.h"
 #include "list/changes.h"
@@ -165,7 +166,7 @@ refuse_truncate(const TriggerData *trigger, Oid schema)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" can't be truncated, since its keys are tracked by list \"%s\"",
 						RelationGetRelationName(trigger->tg_relation), list),
-				 errhint("DELETE the rows, or CALL bloom_untrack(%s) first.", quote_literal_cstr(list))));
+				 errhint("DELETE the rows, or %s first.", bfpg_call_text(schema, "bloom_untrack", list))));
 }
 
 Datum

@@ -26,6 +26,7 @@
 
 #include "base/pg_compat.h"
 #include "base/pin.h"
+#include "base/report.h"
 #include "engines/engines.h"
 #include "list/list.h"
 #include "list/owner.h"
@@ -211,13 +212,13 @@ bfpg_list_part(Oid schema, Datum name, int32 number, MemoryContext context, Bfpg
 }
 
 void
-bfpg_list_unknown(Datum name)
+bfpg_list_unknown(Oid schema, Datum name)
 {
 	const char *list = text_to_cstring(DatumGetTextPP(name));
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("list \"%s\" is not published", list),
-			 errhint("Publish it with CALL bloom_publish(%s, 'SELECT ...'), or look for its name in bloom_published.",
-					 quote_literal_cstr(list))));
+			 errhint("Publish it with CALL %s(%s, 'SELECT ...'), or look for its name in bloom_published.",
+					 bfpg_callable_name(schema, "bloom_publish"), quote_literal_cstr(list))));
 }

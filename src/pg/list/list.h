@@ -52,6 +52,6 @@ extern bool bfpg_list_part(Oid schema, Datum name, int32 number, MemoryContext c
 extern void bfpg_list_check_name(const char *name);
 
 /* The error for a list that was never published. */
-pg_noreturn extern void bfpg_list_unknown(Datum name);
+pg_noreturn extern void bfpg_list_unknown(Oid schema, Datum name);
 
 #endif							/* BFPG_LIST_H */

@@ -86,7 +86,7 @@ begin_list(BfpgLookup *lookup, text *name)
 	memcpy(lookup->name, name, VARSIZE_ANY(name));
 	first = read_part(lookup, 0);
 	if (first == NULL)
-		bfpg_list_unknown(PointerGetDatum(name));
+		bfpg_list_unknown(lookup->schema, PointerGetDatum(name));
 	lookup->tracked = first->row.tracked;
 	lookup->changer = InvalidOid;
 	lookup->changes = NULL;

@@ -33,6 +33,7 @@
 #include "utils/datum.h"
 #include "utils/rel.h"
 
+#include "base/report.h"
 #include "list/list.h"
 #include "list/owner.h"
 #include "list/tables.h"
@@ -111,16 +112,16 @@ bfpg_owner_refuse(const char *list, Oid owner)
 
 /* What gives a list an owner here: the one that it had, if there is such a role. */
 static int
-hint_at_owner(const char *list, const char *owner)
+hint_at_owner(Oid schema, const char *list, const char *owner)
 {
 	bool		there = owner != NULL && OidIsValid(get_role_oid(owner, true));
 
-	return errhint("A superuser or the database's owner: CALL bloom_alter(%s, owner => %s).",
-				   quote_literal_cstr(list), there ? quote_literal_cstr(owner) : "...");
+	return errhint("A superuser or the database's owner: CALL %s(%s, owner => %s).",
+				   bfpg_callable_name(schema, "bloom_alter"), quote_literal_cstr(list), there ? quote_literal_cstr(owner) : "...");
 }
 
 pg_noreturn static void
-refuse_ownerless(const char *list, const BfpgOwner *owner)
+refuse_ownerless(Oid schema, const char *list, const BfpgOwner *owner)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -128,7 +129,7 @@ refuse_ownerless(const char *list, const BfpgOwner *owner)
 			 owner->name == NULL ? errdetail("It came without the name of one.")
 			 : owner->gone ? errdetail("Role \"%s\" was dropped or renamed.", owner->name)
 			 : errdetail("It was restored, and belonged to role \"%s\".", owner->name),
-			 hint_at_owner(list, owner->name)));
+			 hint_at_owner(schema, list, owner->name)));
 }
 
 void
@@ -138,7 +139,7 @@ bfpg_owner_check(Oid schema, const char *list, BfpgDeed deed, BfpgOwner *owner)
 	if (!owner->exists)
 	{
 		if (deed == BFPG_CHANGES || deed == BFPG_DISPOSES)
-			bfpg_list_unknown(CStringGetTextDatum(list));
+			bfpg_list_unknown(schema, CStringGetTextDatum(list));
 		owner->role = GetUserId();
 		owner->name = GetUserNameFromId(owner->role, false);
 		return;
@@ -147,7 +148,7 @@ bfpg_owner_check(Oid schema, const char *list, BfpgDeed deed, BfpgOwner *owner)
 	{
 		if (deed == BFPG_DISPOSES && bfpg_owns_database())
 			return;
-		refuse_ownerless(list, owner);
+		refuse_ownerless(schema, list, owner);
 	}
 	if (!has_privs_of_role(GetUserId(), owner->role))
 		bfpg_owner_refuse(list, owner->role);
@@ -181,7 +182,7 @@ bfpg_owner_write(Oid schema, const char *list, Oid role)
 }
 
 static void
-warn_of_owner(const char *list, const char *owner, bool exists, bool has_query)
+warn_of_owner(Oid schema, const char *list, const char *owner, bool exists, bool has_query)
 {
 	ereport(WARNING,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -189,7 +190,7 @@ warn_of_owner(const char *list, const char *owner, bool exists, bool has_query)
 			 : errmsg("list \"%s\" has no owner here", list),
 			 exists ? errdetail("It belongs to role \"%s\", which \"%s\" can't become.", owner, GetUserNameFromId(GetUserId(), false))
 			 : errdetail("It belongs to role \"%s\", which does not exist.", owner),
-			 hint_at_owner(list, owner)));
+			 hint_at_owner(schema, list, owner)));
 }
 
 /* After SQL has changed a row of bloom_definition: what was there before is not accepted any more. */
@@ -220,7 +221,7 @@ bloomfilter_accept(PG_FUNCTION_ARGS)
 	else
 	{
 		bfpg_owner_write(schema, list, InvalidOid);
-		warn_of_owner(list, owner, OidIsValid(role), !heap_attisnull(trigger->tg_trigtuple, DEFINITION_QUERY, columns));
+		warn_of_owner(schema, list, owner, OidIsValid(role), !heap_attisnull(trigger->tg_trigtuple, DEFINITION_QUERY, columns));
 	}
 	return PointerGetDatum(NULL);
 }

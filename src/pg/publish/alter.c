@@ -61,7 +61,7 @@ starter(const Change *change)
 	bool		is_null;
 
 	if (tuple == NULL)
-		bfpg_list_unknown(CStringGetTextDatum(change->name));
+		bfpg_list_unknown(change->place.schema, CStringGetTextDatum(change->name));
 	role = get_role_oid(NameStr(*DatumGetName(heap_getattr(tuple, RUN_STARTED_BY, RelationGetDescr(table), &is_null))), true);
 	systable_endscan(scan);
 	table_close(table, NoLock);
@@ -160,7 +160,7 @@ give(const Change *change, const char *name, Oid procedure)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role \"%s\" may not make lists", name),
-				 errhint("GRANT EXECUTE ON PROCEDURE bloom_publish TO %s.", quote_identifier(name))));
+				 errhint("GRANT EXECUTE ON PROCEDURE %s TO %s.", bfpg_callable_name(change->place.schema, "bloom_publish"), quote_identifier(name))));
 	bfpg_definition_give(&change->place, change->name, role);
 	bfpg_publish_tell(change->name, psprintf("given to role \"%s\"", name));
 }
@@ -195,7 +195,7 @@ set_next(FunctionCallInfo fcinfo, const Change *change)
 	if (!n->isnull || !p->isnull)
 		ereport(NOTICE,
 				(errmsg("list \"%s\" stays as it is until it is published again", change->name),
-				 errhint("CALL bloom_refresh(%s).", quote_literal_cstr(change->name))));
+				 errhint("%s.", bfpg_call_text(change->place.schema, "bloom_refresh", change->name))));
 }
 
 static void
@@ -219,7 +219,7 @@ bloomfilter_alter(PG_FUNCTION_ARGS)
 
 	begin_change(fcinfo, BFPG_DISPOSES, &change);
 	if (!change.owner.exists)
-		bfpg_list_unknown(CStringGetTextDatum(change.name));
+		bfpg_list_unknown(change.place.schema, CStringGetTextDatum(change.name));
 	if (!OidIsValid(change.owner.role) && PG_ARGISNULL(ARG_OWNER))
 		bfpg_owner_check(change.place.schema, change.name, BFPG_CHANGES, &change.owner);
 	check_any_given(fcinfo, &change);

@@ -135,7 +135,8 @@ refuse_temporary(BfpgPublication *list, Query *query)
 	if (list->deed != BFPG_GIVES_QUERY)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("query of list \"%s\" reads a temporary table", list->name)));
+				 errmsg("query of list \"%s\" reads a temporary table", list->name),
+				 errhint("Make the table again that it read, or CALL bloom_publish.")));
 	ereport(NOTICE,
 			(errmsg("the query of list \"%s\" is not kept, since it reads a temporary table", list->name),
 			 errhint("bloom_refresh has no query then: CALL bloom_publish each time.")));
@@ -160,7 +161,7 @@ plan_build(BfpgPublication *list)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("on_conflict is for exact lists, and the query of list \"%s\" returns no boolean", list->name),
-				 errhint("Return a boolean beside each key, or leave on_conflict out.")));
+				 errhint("Return a boolean beside each key, or CALL bloom_publish without on_conflict.")));
 }
 
 bf_header
@@ -383,7 +384,7 @@ check_can_be_exact(const BfpgPublication *list)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("list \"%s\" can't be exact without its check", list->name),
-				 errhint("Leave \"check\" => false out: an exact list is built by what the check finds.")));
+				 errhint("CALL bloom_publish without \"check\" => false: an exact list is built by what the check finds.")));
 	if (!list->made.build->here)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

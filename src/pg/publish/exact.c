@@ -189,7 +189,7 @@ refuse_conflict(const BfpgPublication *list, uint64 hash)
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("list \"%s\" was not published: keys are members and others at once", list->name),
 			 detail_of_conflict(texts, strcmp(texts[2], texts[3]) == 0),
-			 errhint("Give each key one boolean, or say on_conflict => true or false, which all such keys then get.")));
+			 errhint("Give each key one boolean, or %s, or false, which all such keys then get.", bfpg_publish_how_allowed(list, "on_conflict"))));
 }
 
 /* Takes what is in both of two sorted arrays out of one of them; returns how many, the first of which is in *first. */

@@ -128,7 +128,8 @@ bfpg_publish_how_allowed(const BfpgPublication *list, const char *argument)
 		return psprintf("add %s => true", argument);
 	if (strcmp(argument, "allow_shrink") != 0)
 		return psprintf("CALL bloom_publish with the list's query and %s => true", argument);
-	return psprintf("%sCALL bloom_refresh(%s, allow_shrink => true)", list->asked.tracking == BFPG_TRACK_AS_BEFORE ? "" : "first ", quote_literal_cstr(list->name));
+	return psprintf("%sCALL %s(%s, allow_shrink => true)", list->asked.tracking == BFPG_TRACK_AS_BEFORE ? "" : "first ",
+					bfpg_callable_name(list->place.schema, "bloom_refresh"), quote_literal_cstr(list->name));
 }
 
 static void
@@ -197,7 +198,7 @@ guard_exact(const BfpgPublication *list, const BfpgLastList *last)
 			 errmsg("list \"%s\" is not published: it would no longer be %s", list->name, last->exact ? "exact" : "plain"),
 			 errdetail("The query returns %s. The list of %s stays.",
 					   list->exact ? "a boolean beside each key" : "keys without a boolean", timestamptz_to_str(last->built_at)),
-			 errhint("If that is meant, update the hosts first, which may not read exact lists, then %s.", bfpg_publish_how_allowed(list, "allow_type_change"))));
+			 errhint("If that is meant, %s%s.", list->exact ? "update the hosts first, which may not read exact lists, then " : "", bfpg_publish_how_allowed(list, "allow_type_change"))));
 }
 
 void

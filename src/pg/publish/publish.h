@@ -225,7 +225,7 @@ extern bool bfpg_absorb_is_by_chance(double found, double expected);
 /* Runs a statement whose parameter is the name of a list; %1$s is the extension's schema and a dot. */
 extern void bfpg_run_for_list(const BfpgPlace *place, const char *name, const char *sql, int expected);
 
-/* Throws where a query of the caller's would be another than a tracked list's. */
+/* Throws where a query of the caller's would be another than a list's that a table's triggers track, or a value a tracked list's. */
 extern void bfpg_track_check_query(const BfpgPublication *list);
 
 /* Tells of a list that goes which tables still have triggers for it. */

@@ -27,6 +27,7 @@
 
 #include "engines/engines.h"
 #include "base/pg_compat.h"
+#include "base/report.h"
 #include "change/change.h"
 #include "list/list.h"
 #include "publish/build.h"
@@ -53,42 +54,6 @@ typedef struct TrackedTable
 	const char *key;
 	const char *value;			/* NULL: every row's key is in */
 } TrackedTable;
-
-static const char *
-qualified(Oid relation)
-{
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
-}
-
-/* The search_path stands first in the settings. */
-static bool
-same_path(ArrayType *a, ArrayType *b)
-{
-	const int	first = 1;
-	bool		is_null;
-	Datum		x = array_get_element(PointerGetDatum(a), 1, unconstify(int *, &first), -1, -1, false, TYPALIGN_INT, &is_null);
-	Datum		y = array_get_element(PointerGetDatum(b), 1, unconstify(int *, &first), -1, -1, false, TYPALIGN_INT, &is_null);
-
-	return DatumGetBool(DirectFunctionCall2Coll(texteq, C_COLLATION_OID, x, y));
-}
-
-void
-bfpg_track_check_query(const BfpgPublication *list)
-{
-	BfpgPublication kept = *list;
-
-	if (list->asked.query != NULL && !bfpg_definition_has_query(&list->place, list->name))
-		return;
-	if (list->asked.query != NULL)
-		bfpg_definition_read(&kept);
-	if (list->asked.query != NULL && !list->made.temporary && strcmp(kept.asked.query, list->asked.query) == 0 && same_path(kept.asked.settings, list->asked.settings))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("list \"%s\" is tracked, and this is not its query", list->name),
-			 errdetail("Its triggers record the changes of another query's table."),
-			 errhint("CALL bloom_refresh(%s), or CALL bloom_untrack(%s) first.", quote_literal_cstr(list->name), quote_literal_cstr(list->name))));
-}
 
 /* The tables that a plan reads, also by views and as partitions. */
 static List *
@@ -125,7 +90,7 @@ bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("list \"%s\" can't be tracked, since its query reads rows that may be old", list->name),
 				 errdetail("A materialized view, a foreign table or another engine may return a key that the table has no more."),
-				 errhint("Publish the list by a query of tables in this database, or CALL bloom_untrack(%s).", quote_literal_cstr(list->name))));
+				 errhint("Publish the list by a query of tables in this database, or %s.", bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
 }
 
 /* Of a row that find_triggers selects. */
@@ -176,6 +141,42 @@ tracking_tables(const BfpgPublication *list)
 	return tables;
 }
 
+/* The search_path stands first in the settings. */
+static bool
+same_path(ArrayType *a, ArrayType *b)
+{
+	const int	first = 1;
+	bool		is_null;
+	Datum		x = array_get_element(PointerGetDatum(a), 1, unconstify(int *, &first), -1, -1, false, TYPALIGN_INT, &is_null);
+	Datum		y = array_get_element(PointerGetDatum(b), 1, unconstify(int *, &first), -1, -1, false, TYPALIGN_INT, &is_null);
+
+	return DatumGetBool(DirectFunctionCall2Coll(texteq, C_COLLATION_OID, x, y));
+}
+
+void
+bfpg_track_check_query(const BfpgPublication *list)
+{
+	BfpgPublication kept = *list;
+	bool		same = false;
+
+	if (list->asked.query != NULL)
+	{
+		if (!bfpg_definition_has_query(&list->place, list->name) || tracking_tables(list) == NIL)
+			return;
+		bfpg_definition_read(&kept);
+		same = strcmp(kept.asked.query, list->asked.query) == 0;
+		if (same && same_path(kept.asked.settings, list->asked.settings))
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("list \"%s\" is tracked, and this is not its query", list->name),
+			 same ? errdetail("Its query runs with another search_path: that of bloom_published.settings, or the session's default.")
+			 : errdetail("Its triggers record the changes of another query's table."),
+			 errhint("%s, or %s first. Where that query can't be run any more, drop the table's triggers for the list instead, and call bloom_track afterwards.",
+					 bfpg_call_text(list->place.schema, "bloom_refresh", list->name), bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
+}
+
 /* Whether one is a partition of the other, or both are one table. */
 static bool
 same_rows(Oid a, Oid b)
@@ -190,7 +191,7 @@ tell_unread(const BfpgPublication *list, Oid table)
 	ereport(WARNING,
 			(errmsg("list \"%s\" is tracked by table \"%s\", which its query does not read", list->name, get_rel_name(table)),
 			 errdetail("Its trigger records no changes of the tables that the query reads."),
-			 errhint("If another table has taken its name, CALL bloom_untrack(%s), then bloom_track with that one.", quote_literal_cstr(list->name))));
+			 errhint("If another table has taken its name, %s, then bloom_track with that one.", bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
 }
 
 /* A partition that the query reads isn't told of beside its root, unless the tracked table is another partition. */
@@ -224,7 +225,7 @@ tell_unrecorded(const BfpgPublication *list, Oid tracked)
 			ereport(WARNING,
 					(errmsg("changes of table \"%s\" are not recorded for list \"%s\"", get_rel_name(lfirst_oid(cell)), list->name),
 					 errdetail("The trigger by which it would track the list is disabled or not there."),
-					 errhint("Enable the trigger, or end the inheritance by ALTER TABLE ... NO INHERIT, then CALL bloom_refresh(%s).", quote_literal_cstr(list->name))));
+					 errhint("Enable the trigger, or end the inheritance by ALTER TABLE ... NO INHERIT, then %s.", bfpg_call_text(list->place.schema, "bloom_refresh", list->name))));
 }
 
 /* The table was dropped, or its triggers were. */
@@ -234,8 +235,8 @@ tell_gone(const BfpgPublication *list)
 	ereport(WARNING,
 			(errmsg("list \"%s\" is tracked, and no table has its triggers any more", list->name),
 			 errdetail("Nothing records changes of the tables that its query reads."),
-			 errhint("CALL bloom_track(%s, ...) with that table, or bloom_track(%s) where all are recorded by bloom_change.",
-					 quote_literal_cstr(list->name), quote_literal_cstr(list->name))));
+			 errhint("CALL bloom_track with that table, or %s where all are recorded by bloom_change.",
+					 bfpg_call_text(list->place.schema, "bloom_track", list->name))));
 }
 
 /* A key that the table loses may be in by another one. */
@@ -249,7 +250,7 @@ tell_others(const BfpgPublication *list, Oid table, List *tables)
 			ereport(WARNING,
 					(errmsg("the query of list \"%s\" reads table \"%s\" beside the one that tracks it", list->name, get_rel_name(lfirst_oid(cell))),
 					 errdetail("Changes of that table are not recorded, and a key that table \"%s\" loses is out whatever the other one says.", get_rel_name(table)),
-					 errhint("Where both say which keys are in, CALL bloom_untrack(%s), then bloom_track without a table, and bloom_change for each key.", quote_literal_cstr(list->name))));
+					 errhint("Where both say which keys are in, %s, then bloom_track without a table, and bloom_change for each key.", bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
 }
 
 bool
@@ -292,8 +293,8 @@ check_only_table(const BfpgPublication *list, Oid table)
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("list \"%s\" is tracked by table \"%s\" already", list->name, get_rel_name(lfirst_oid(cell))),
 					 errdetail("A key that one of two tables loses may be in by the other."),
-					 errhint("CALL bloom_untrack(%s) drops its triggers. Where both tables say which keys are in, then CALL bloom_track without a table, and bloom_change for each key.",
-							 quote_literal_cstr(list->name))));
+					 errhint("%s drops its triggers. Where both tables say which keys are in, then CALL bloom_track without a table, and bloom_change for each key.",
+							 bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
 }
 
 static void
@@ -320,7 +321,7 @@ make_trigger(Oid table, const char *name, const char *what, const char *argument
 {
 	execute(psprintf("CREATE OR REPLACE TRIGGER %s %s EXECUTE FUNCTION %s", quote_identifier(name), what, arguments), SPI_OK_UTILITY);
 	if (always)
-		execute(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", qualified(table), quote_identifier(name)), SPI_OK_UTILITY);
+		execute(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", bfpg_qualified_name(table), quote_identifier(name)), SPI_OK_UTILITY);
 }
 
 static void
@@ -332,12 +333,12 @@ make_triggers(const BfpgPublication *list, const TrackedTable *tracked)
 	ListCell   *cell;
 
 	make_trigger(tracked->relation, trigger_name(list->name, "change"),
-				 psprintf("AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW", qualified(tracked->relation)),
+				 psprintf("AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW", bfpg_qualified_name(tracked->relation)),
 				 psprintf("%s(%s, %s%s%s)", function, name, quote_literal_cstr(tracked->key), tracked->value == NULL ? "" : ", ",
 						  tracked->value == NULL ? "" : quote_literal_cstr(tracked->value)), always);
 	foreach(cell, find_all_inheritors(tracked->relation, ShareRowExclusiveLock, NULL))
 		make_trigger(lfirst_oid(cell), trigger_name(list->name, "truncate"),
-					 psprintf("BEFORE TRUNCATE ON %s FOR EACH STATEMENT", qualified(lfirst_oid(cell))),
+					 psprintf("BEFORE TRUNCATE ON %s FOR EACH STATEMENT", bfpg_qualified_name(lfirst_oid(cell))),
 					 psprintf("%s(%s)", function, name), always);
 }
 
@@ -348,7 +349,7 @@ check_rows(const TrackedTable *tracked)
 	const char *key = quote_identifier(tracked->key);
 
 	execute(psprintf("SELECT FROM %s WHERE pg_catalog.right(%s::pg_catalog.text, 1) OPERATOR(pg_catalog.=) ' ' LIMIT 1",
-					 qualified(tracked->relation), key),
+					 bfpg_qualified_name(tracked->relation), key),
 			SPI_OK_SELECT);
 	if (SPI_processed > 0)
 		ereport(ERROR,
@@ -356,7 +357,7 @@ check_rows(const TrackedTable *tracked)
 				 errmsg("column %s of table \"%s\" has keys that end in a blank", key, get_rel_name(tracked->relation)),
 				 errdetail("Keys are compared without the blanks at their end, so that two rows would have one key."),
 				 errhint("UPDATE %s SET %s = rtrim(%s) WHERE %s LIKE '%% ', and add a constraint CHECK (%s = rtrim(%s)).",
-						 qualified(tracked->relation), key, key, key, key, key)));
+						 bfpg_qualified_name(tracked->relation), key, key, key, key, key)));
 }
 
 static void
@@ -399,7 +400,7 @@ check_sample(const BfpgPublication *list, const TrackedTable *tracked)
 	execute(psprintf("SELECT pg_catalog.count(*) FILTER (WHERE v AND NOT found), pg_catalog.count(*) FILTER (WHERE NOT v AND found), pg_catalog.count(*) FILTER (WHERE NOT v) "
 					 "FROM (SELECT k, v, %sbloom_lookup(%s, k) AS found FROM (SELECT %s AS k, coalesce(%s, false) AS v FROM %s LIMIT %d) t) l",
 					 list->place.prefix, quote_literal_cstr(list->name), quote_identifier(tracked->key),
-					 tracked->value == NULL ? "true" : quote_identifier(tracked->value), qualified(tracked->relation), SAMPLE),
+					 tracked->value == NULL ? "true" : quote_identifier(tracked->value), bfpg_qualified_name(tracked->relation), SAMPLE),
 			SPI_OK_SELECT);
 	denied = sampled(0);
 	taken = sampled(1);
@@ -407,12 +408,12 @@ check_sample(const BfpgPublication *list, const TrackedTable *tracked)
 		ereport(WARNING,
 				(errmsg("list \"%s\" denies " INT64_FORMAT " keys that are in table \"%s\"", list->name, denied, get_rel_name(tracked->relation)),
 				 errdetail("The query of the list returns other keys than column \"%s\".", tracked->key),
-				 errhint("CALL bloom_untrack(%s), unless that is meant.", quote_literal_cstr(list->name))));
+				 errhint("%s, unless that is meant.", bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
 	if (!bfpg_absorb_is_by_chance((double) taken, (double) sampled(2) * list->p))
 		ereport(WARNING,
 				(errmsg("list \"%s\" has " INT64_FORMAT " keys of table \"%s\" whose column \"%s\" is not true", list->name, taken, get_rel_name(tracked->relation), tracked->value),
 				 errdetail("The query of the list returns keys whatever that column says. A change of the column takes such a key out."),
-				 errhint("CALL bloom_untrack(%s), then bloom_track with the column that the query asks, or with none.", quote_literal_cstr(list->name))));
+				 errhint("%s, then bloom_track with the column that the query asks, or with none.", bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
 }
 
 static void
@@ -481,8 +482,8 @@ check_may_drop(const BfpgPublication *list)
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("must be owner of table \"%s\"", RelationGetRelationName(table)),
 					 errdetail("Its triggers for list \"%s\" are dropped.", list->name),
-					 errhint("The table's owner \"%s\" has the rights of the list's owner, and can CALL bloom_untrack(%s).",
-							 GetUserNameFromId(table->rd_rel->relowner, false), quote_literal_cstr(list->name))));
+					 errhint("The table's owner \"%s\" has the rights of the list's owner, and can %s.",
+							 GetUserNameFromId(table->rd_rel->relowner, false), bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
 		table_close(table, NoLock);
 	}
 }

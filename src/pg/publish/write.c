@@ -19,6 +19,7 @@
 
 #include "bf_estimate.h"
 #include "bf_key.h"
+#include "base/report.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "publish/publish.h"
@@ -114,7 +115,7 @@ bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *l
 				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 				 errmsg("list \"%s\" has the last serial that there is, " INT64_FORMAT, name, last->serial),
 				 errdetail("A restore or a superuser has written it into %sbloom_generation.", place->prefix),
-				 errhint("UPDATE %sbloom_generation SET serial = 1 WHERE name = %s; CALL %sbloom_set_identity(%s, gen_random_uuid()). Followers take the list by its new identity.",
+				 errhint("As a superuser: UPDATE %sbloom_generation SET serial = 1 WHERE name = %s; CALL %sbloom_set_identity(%s, gen_random_uuid()). Hosts take the list with --allow-older, exporters with an empty folder.",
 						 place->prefix, quote_literal_cstr(name), place->prefix, quote_literal_cstr(name))));
 	return Max(last->serial + 1, now);
 }
@@ -160,7 +161,7 @@ bfpg_publish_find(const BfpgPlace *place, const char *name, BfpgLastList *last)
 {
 	bfpg_publish_last(place, name, last);
 	if (!last->exists)
-		bfpg_list_unknown(CStringGetTextDatum(name));
+		bfpg_list_unknown(place->schema, CStringGetTextDatum(name));
 }
 
 /* The current generation becomes the one before; that one goes. */
@@ -200,7 +201,7 @@ hint_at_room(void *list)
 	if (CritSectionCount > 0)
 		errhint(BFPG_WAL_HINT);
 	else
-		errhint("VACUUM (TRUNCATE) %sbloom_generation_part gives back to its tablespace what earlier generations left. "
+		errhint("VACUUM (TRUNCATE) %sbloom_generation_part, by a superuser or the database's owner, gives back to its tablespace what earlier generations left. "
 				"Free other space first if the disk is full: bloom_drop writes WAL before it frees anything.",
 				((const BfpgPublication *) list)->place.prefix);
 }
@@ -392,7 +393,7 @@ go_on_tracking(const BfpgPlace *place, const char *name)
 		ereport(WARNING,
 				(errmsg("list \"%s\" is rolled back to a version from before it was tracked", name),
 				 errdetail("Keys that came or went between that version and CALL bloom_track are as they were before."),
-				 errhint("CALL bloom_refresh(%s) takes them up.", quote_literal_cstr(name))));
+				 errhint("%s takes them up.", bfpg_call_text(place->schema, "bloom_refresh", name))));
 }
 
 void
@@ -431,7 +432,7 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 	if (now.tracked && !last.tracked)
 		ereport(NOTICE,
 				(errmsg("list \"%s\" is tracked again, and no trigger may record its changes", name),
-				 errhint("CALL bloom_track makes the triggers again, bloom_untrack ends it.")));
+				 errhint("CALL bloom_track with its table makes the triggers again, bloom_untrack ends it.")));
 	if (now.exact != last.exact)
 		ereport(NOTICE,
 				(errmsg("list \"%s\" is %s again", name, now.exact ? "exact" : "plain"),
@@ -493,7 +494,7 @@ bfpg_publish_drop(const BfpgPlace *place, const char *name, bool in_block)
 		known |= SPI_processed > 0;
 	}
 	if (!known)
-		bfpg_list_unknown(CStringGetTextDatum(name));
+		bfpg_list_unknown(place->schema, CStringGetTextDatum(name));
 	bfpg_absorb_drop(place, name, in_block);
 	bfpg_track_tell_triggers(place, name);
 	bfpg_definition_drop(place, name);
