@@ -319,11 +319,11 @@ call bloom_publish('x', 'WITH d AS (DELETE FROM account RETURNING id) SELECT id 
 call bloom_publish('x', 'SELECT $1');
 call bloom_publish('x', 'SELECT id::text::jsonb FROM account');
 -- a query that is another one each time
-create sequence other;
-call bloom_publish('x', 'SELECT nextval(''other'') FROM account');
+create sequence another_key;
+call bloom_publish('x', 'SELECT nextval(''another_key'') FROM account');
 -- one that has all keys of the first time, and fewer of them the second time
-create sequence time;
-call bloom_publish('x', 'SELECT g FROM (SELECT nextval(''time'') AS t OFFSET 0) AS pass, generate_series(1, 3) AS g WHERE g + t < 5');
+create sequence pass_number;
+call bloom_publish('x', 'SELECT g FROM (SELECT nextval(''pass_number'') AS t OFFSET 0) AS pass, generate_series(1, 3) AS g WHERE g + t < 5');
 select count(*) from bloom_list where name = 'x';
 
 -- rights: an asker gets answers and no filter; a fetcher, filters; a publisher, lists of his own
