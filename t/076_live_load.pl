@@ -174,7 +174,7 @@ foreach my $round (1 .. rounds(2, 6))
 	  foreach split /\n/, $node->safe_psql('postgres', "SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE NOT indisvalid");
 }
 # So many keys that several writers make the index grow at once.
-my $growers = start_clients('grow', '-t', rounds(60, 2000));
+my $growers = start_clients('grow', '-t', rounds(200, 2000));
 $growers->{run}->finish;
 unlike($growers->{out}, qr/aborted|ERROR/, 'no writer that made it grow had an error') or diag $growers->{out};
 is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE NOT bloom_index_contains('grows', 'id', id)), bloom_index_verify('grows_id') FROM grows"),
