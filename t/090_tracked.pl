@@ -331,7 +331,9 @@ $db->query("INSERT INTO hints SELECT generate_series(2, 3000); CALL bloom_refres
 warns("CALL bloom_untrack('hints')", qr/HINT: .* first CALL bloom_refresh\('hints', allow_shrink => true\)\./, 'a list that shrinks');
 $db->query("CALL bloom_refresh('hints', allow_shrink => true); CREATE ROLE lists; CREATE ROLE writers; GRANT lists TO writers; ALTER TABLE hints OWNER TO writers; GRANT ALL ON hints TO lists; CALL bloom_alter('hints', owner => 'lists')");
 is($db->state_of("SET ROLE lists; CALL bloom_track('hints', 'hints', 'id'); CALL bloom_untrack('hints')"), '42501', 'who does not own the table does not untrack');
-is($db->query("RESET ROLE; SELECT tracked FROM bloom_list WHERE name = 'hints'"), 't', 'and nothing is done by halves');
+$db->query("RESET ROLE; CREATE TABLE split (id int PRIMARY KEY) PARTITION BY LIST (id); CREATE TABLE split_rest PARTITION OF split DEFAULT; ALTER TABLE split OWNER TO lists; ALTER TABLE split_rest OWNER TO writers; GRANT ALL ON split_rest TO lists; CALL bloom_publish('split', 'SELECT id FROM split', allow_empty => true); CALL bloom_alter('split', owner => 'lists')");
+is($db->state_of("SET ROLE lists; CALL bloom_track('split', 'split', 'id'); CALL bloom_untrack('split')"), '42501', 'nor who does not own a partition');
+is($db->query("RESET ROLE; SELECT bool_and(tracked) FROM bloom_list WHERE name IN ('hints', 'split')"), 't', 'and nothing is done by halves');
 is($db->state_of("SET ROLE writers; CALL bloom_untrack('hints'); RESET ROLE"), '', 'the owner does');
 
 $_->quit foreach $db, $other;

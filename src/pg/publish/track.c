@@ -126,6 +126,14 @@ bfpg_track_tell_triggers(const BfpgPlace *place, const char *name)
 				 errhint("It does nothing without the list: %s.", SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP))));
 }
 
+static Oid
+table_of(const SPITupleTable *triggers, uint64 i)
+{
+	bool		is_null;
+
+	return DatumGetObjectId(SPI_getbinval(triggers->vals[i], triggers->tupdesc, TRIGGER_RELATION, &is_null));
+}
+
 /* The tables whose rows' triggers are for a list. */
 static List *
 tracking_tables(const BfpgPublication *list)
@@ -137,7 +145,7 @@ tracking_tables(const BfpgPublication *list)
 
 	for (i = 0; i < triggers->numvals; i++)
 		if (DatumGetBool(SPI_getbinval(triggers->vals[i], triggers->tupdesc, TRIGGER_OF_ROWS, &is_null)))
-			tables = lappend_oid(tables, DatumGetObjectId(SPI_getbinval(triggers->vals[i], triggers->tupdesc, TRIGGER_RELATION, &is_null)));
+			tables = lappend_oid(tables, table_of(triggers, i));
 	return tables;
 }
 
@@ -467,15 +475,19 @@ track(BfpgPublication *list, const TrackedTable *tracked)
 		check_sample(list, tracked);
 }
 
-/* Only the owner of a table drops its triggers: that is asked before the list is published without them. */
+/*
+ * Only the owner of a table drops its triggers, which each partition has, too: that is asked before the
+ * list is published without them.
+ */
 static void
 check_may_drop(const BfpgPublication *list)
 {
-	ListCell   *cell;
+	const SPITupleTable *triggers = find_triggers(&list->place, list->name);
+	uint64		i;
 
-	foreach(cell, tracking_tables(list))
+	for (i = 0; i < triggers->numvals; i++)
 	{
-		Relation	table = table_open(lfirst_oid(cell), AccessShareLock);
+		Relation	table = table_open(table_of(triggers, i), AccessShareLock);
 
 		if (!has_privs_of_role(GetUserId(), table->rd_rel->relowner))
 			ereport(ERROR,
