@@ -424,7 +424,7 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 	bfpg_run_for_list(place, name, "UPDATE %1$sbloom_absorbed SET back = 0 WHERE name = $1", SPI_OK_UPDATE);
 	bfpg_run_for_list(place, name,
 					  psprintf("UPDATE %%1$sbloom_generation SET back = 0, serial = '" INT64_FORMAT "', by_table = %s WHERE name = $1", serial,
-							   last.by_table ? "true" : "by_table"),
+							   !last.tracked ? "by_table" : last.by_table ? "true" : "false"),
 					  SPI_OK_UPDATE);
 	bfpg_definition_roll_back(place, name);
 	bfpg_publish_tell(name, "rolled back");
