@@ -52,7 +52,7 @@ filter_text_types(const bloomfilter *filter, const text_types *wanted)
 	size_t		i;
 
 	if (held == BLOOMFILTER_KEY_NONE && wanted->count == 0 && filter_info(filter, -1).changes > 0)
-		fail("the list was published without a key, so the file doesn't tell of which type those are that came since: give --type");
+		fail("the list had no keys when it was published, so the file doesn't tell of which type its keys are: give --type");
 	if (held == BLOOMFILTER_KEY_NONE)
 		return wanted->count == 0 ? types : *wanted;
 	types.type[0] = held;

@@ -179,7 +179,8 @@ bfpg_track_check_query(const BfpgPublication *list)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("list \"%s\" is tracked, and this is not its query", list->name),
-			 same ? errdetail("Its query runs with another search_path: that of bloom_published.settings, or the session's default.")
+			 list->asked.query == NULL ? errdetail("A filter doesn't say which changes of the list are in it.")
+			 : same ? errdetail("Its query runs with another search_path: that of bloom_published.settings, or the session's default.")
 			 : errdetail("Its triggers record the changes of another query's table."),
 			 errhint("%s, or %s first. Where that query can't be run any more, drop the table's triggers for the list instead, and call bloom_track afterwards.",
 					 bfpg_call_text(list->place.schema, "bloom_refresh", list->name), bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
@@ -493,7 +494,7 @@ check_may_drop(const BfpgPublication *list)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("must be owner of table \"%s\"", RelationGetRelationName(table)),
-					 errdetail("Its triggers for list \"%s\" are dropped.", list->name),
+					 errdetail("Its triggers for list \"%s\" would be dropped.", list->name),
 					 errhint("The table's owner \"%s\" has the rights of the list's owner, and can %s.",
 							 GetUserNameFromId(table->rd_rel->relowner, false), bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
 		table_close(table, NoLock);
