@@ -265,10 +265,12 @@ check_owner(const TriggerData *trigger, Oid schema)
 	const char *list = trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST];
 	Oid			writer = trigger->tg_relation->rd_rel->relowner;
 	BfpgOwner	owner;
+	const char *give;
 
 	bfpg_owner_find(schema, list, &owner);
 	if (superuser_arg(writer) || (OidIsValid(owner.role) && has_privs_of_role(writer, owner.role)))
 		return;
+	give = psprintf("CALL %s(%s, owner => %s)", bfpg_callable_name(schema, "bloom_alter"), quote_literal_cstr(list), quote_literal_cstr(GetUserNameFromId(writer, false)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(trigger->tg_relation), list),
@@ -276,11 +278,9 @@ check_owner(const TriggerData *trigger, Oid schema)
 			 ? errdetail("Its owner \"%s\" has not the rights of the list's owner \"%s\".", GetUserNameFromId(writer, false), owner.name)
 			 : errdetail("The list has no owner here."),
 			 OidIsValid(owner.role)
-			 ? errhint("GRANT %s TO %s, or CALL %s(%s, owner => %s), which takes the list from its owner, or drop the trigger \"%s\".",
-					   quote_identifier(owner.name), quote_identifier(GetUserNameFromId(writer, false)), bfpg_callable_name(schema, "bloom_alter"), quote_literal_cstr(list),
-					   quote_literal_cstr(GetUserNameFromId(writer, false)), trigger->tg_trigger->tgname)
-			 : errhint("CALL %s(%s, owner => %s), or drop the trigger \"%s\".", bfpg_callable_name(schema, "bloom_alter"), quote_literal_cstr(list),
-					   quote_literal_cstr(GetUserNameFromId(writer, false)), trigger->tg_trigger->tgname)));
+			 ? errhint("GRANT %s TO %s, or %s, which takes the list from its owner, or drop the trigger \"%s\".",
+					   quote_identifier(owner.name), quote_identifier(GetUserNameFromId(writer, false)), give, trigger->tg_trigger->tgname)
+			 : errhint("%s, or drop the trigger \"%s\".", give, trigger->tg_trigger->tgname)));
 }
 
 void
