@@ -183,7 +183,7 @@ extern bool folder_write_flip(list_folder *f, list_image *image, feed_manifest *
 /* Those that the files of the folder's manifest have; false if some are missing or damaged. */
 extern bool folder_load_changes(const list_folder *f, entry_list *all);
 
-/* Whether one of these is to be passed on again: see folder_is_old. */
+/* Whether a file of changes is to be passed on again: see folder_is_old. */
 extern bool folder_changes_are_old(const list_folder *f);
 
 /* What is new of them, as a file and its line; or all of them, as a row that begins. */

@@ -128,7 +128,7 @@ folder_write_changes(list_folder *f, const list_changes *changes, bool anew, fee
 	bool		lost = false;
 	bool		written;
 
-	/* what changed again stands in two files: merged they may be too many still */
+	/* a key that changed again stands in two files, and all files together may have so many entries: a new row has it once */
 	anew = anew || f->manifest.entries + changes->news.count > FEED_MOST_ENTRIES || folder_changes_are_old(f);
 	next->tracked = changes->tracked;
 	next->entries = changes->all.count;

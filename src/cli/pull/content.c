@@ -156,7 +156,7 @@ set_in_file(follower *f, const offer *o)
 
 		if (changed != LED)
 			return changed;
-		/* what the server has, FILE may say otherwise: it is no truer than it was */
+		/* while FILE differs from what the server has, it is no truer than it was */
 		if (differs_from_row(f, o) && file->now.true_at < wanted.true_at)
 			wanted.true_at = file->now.true_at;
 	}

@@ -74,7 +74,7 @@ struct follower
 	double		spread_until;
 	bool		differs;		/* FILE has other bits than the server says */
 	double		whole_written;	/* for that, monotonic seconds */
-	double		row_taken;		/* all of it, for changes that FILE and the row have not in common */
+	double		row_taken;		/* when all changes of the row were, as FILE differed, monotonic seconds */
 	new_content made;
 };
 

@@ -55,7 +55,7 @@ read_head(source *s, PGconn *connection, list_head *head)
 		head->xmin = (uint64_t) source_number(rows, 4);
 		/*
 		 * A standby that was promoted has the same identifier, and gives the numbers of lost transactions again.  So
-		 * does a server that crashed, whose postmaster goes on: what it counts begins anew.
+		 * does a server that crashed, whose postmaster goes on: its statistics begin anew.
 		 */
 		snprintf(head->server, sizeof head->server, "%s %.*s", s->news.system, PQgetlength(rows, 0, 5), PQgetvalue(rows, 0, 5));
 	}

@@ -132,7 +132,7 @@ typedef struct BfpgPublication
 	int64		seed;
 	bool		exact;
 	bool		tracked;
-	bool		by_table;		/* and has been by a table's triggers since bloom_track */
+	bool		by_table;		/* by a table's triggers, which may have gone since bloom_track */
 
 	BfpgAsked	asked;
 	BfpgMade	made;
@@ -225,7 +225,7 @@ extern bool bfpg_absorb_is_by_chance(double found, double expected);
 /* Runs a statement whose parameter is the name of a list; %1$s is the extension's schema and a dot. */
 extern void bfpg_run_for_list(const BfpgPlace *place, const char *name, const char *sql, int expected);
 
-/* Throws where a query of the caller's would be another than a list's that a table's triggers track, or a value a tracked list's. */
+/* Throws where the caller gives another query to a list that a table's triggers track, or a filter to a tracked list. */
 extern void bfpg_track_check_query(const BfpgPublication *list);
 
 /* Tells of a list that goes which tables still have triggers for it. */
@@ -251,7 +251,7 @@ extern void bfpg_publish_find(const BfpgPlace *place, const char *name, BfpgLast
 extern uint32 bfpg_publish_kind(const BfpgPublication *list);
 extern const char *bfpg_publish_key_type(const BfpgPublication *list);
 
-/* What the caller does who means what a guard refuses, by an argument of bloom_publish. */
+/* How the caller gets what a guard refuses, by an argument of bloom_publish: for a hint. */
 extern const char *bfpg_publish_how_allowed(const BfpgPublication *list, const char *argument);
 
 /* Leaves of the largest counts only what a publish is held against. */

@@ -384,7 +384,7 @@ bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last)
 	bfpg_publish_write_run(list, true, NULL);
 }
 
-/* A list that is tracked stays so, or removed keys came back.  Those that no trigger has recorded nobody knows. */
+/* A tracked list stays so: else removed keys came back.  What changed before bloom_track no trigger has recorded. */
 static void
 go_on_tracking(const BfpgPlace *place, const char *name)
 {
