@@ -129,7 +129,7 @@ foreach my $case (@long)
 
 	my $timeout = int($full * 50) || 1;
 	my @states =
-	  $session->state_of("SET statement_timeout = $timeout; $sql; RESET statement_timeout");
+	  $session->state_of("BEGIN; SET LOCAL statement_timeout = $timeout; $sql; COMMIT");
 	has_returned();
 	my (@used, $caught);
 	foreach my $fraction (0.3, 0.6, 0.9, map { $_ / 40 } 1 .. 20)
