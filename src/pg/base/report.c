@@ -222,7 +222,10 @@ bfpg_make_row(FunctionCallInfo fcinfo, Datum *values, int columns, int first_nul
 const char *
 bfpg_qualified_name(Oid relation)
 {
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
+	const char *name = get_rel_name(relation);
+
+	/* Where nobody has locked it, it may be gone by now. */
+	return name == NULL ? psprintf("%u", relation) : quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name);
 }
 
 const char *
