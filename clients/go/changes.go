@@ -33,10 +33,10 @@ func tableBytes(page []byte) (length int, ok bool) {
 	if log2 == 0 {
 		return 0, true
 	}
-	return slotBytes << (log2 & 31), page[4] == trackedPage && log2 >= minLog2Slots && log2 <= maxLog2Slots
+	return (slotBytes + 1) << (log2 & 31), page[4] == trackedPage && log2 >= minLog2Slots && log2 <= maxLog2Slots
 }
 
-// changes is what a tracked list's file has; table is empty where there is none.
+// changes is what a tracked list's file has; table, the slots and behind them their bits, is empty where there is none.
 type changes struct {
 	page  []byte
 	table []byte
@@ -64,10 +64,20 @@ func loadWord(b []byte, at int) uint64 {
 	return binary.LittleEndian.Uint64(native[:])
 }
 
+// mayHave is whether the bit of a hash is set in a table that is there: else no entry has this hash.
+func (c *changes) mayHave(hash uint64) bool {
+	bits := c.table[len(c.table)/(slotBytes+1)*slotBytes:]
+	bit := hash >> (c.shift - 3)
+	return loadWord(bits, int(bit/64*8))>>(bit%64)&1 != 0
+}
+
 // ask returns the answer for a key that was changed, and whether it was. A slot's state is loaded
 // before its key is compared, as the follower stores it last. The key is made only for its tag.
 func (c *changes) ask(hash uint64, key func() Key) (found, changed bool, err error) {
-	slots := len(c.table) / slotBytes
+	slots := len(c.table) / (slotBytes + 1)
+	if slots > 0 && !c.mayHave(hash) {
+		return false, false, nil
+	}
 	var tag []byte
 	for i := 0; i < slots; i++ {
 		at := (int(hash>>c.shift) + i) & (slots - 1) * slotBytes

@@ -89,7 +89,7 @@ func TestChangesComeIn(t *testing.T) {
 	after := vectorFile(t, "tables.tsv", "changed")
 	keep(t, path, vectorFile(t, "tables.tsv", "empty_table"), "here")
 	mapped, copied, watched := mustOpen(t, path), mustOpen(t, path, Copy()), mustWatch(t, path, Copy())
-	table := len(after) - slotBytes<<10
+	table := len(after) - (slotBytes+1)<<10
 	poke(t, path, table, after[table:]...)
 	if !isIn(t, mapped, 1) {
 		t.Error("the table is read before it counts")

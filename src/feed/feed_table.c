@@ -5,7 +5,8 @@
  * Why it is read without a lock:
  *
  * 1. An empty slot gets hash and tag first, and then its state.  A reader loads the state, with
- *	  acquire order, before it compares these: who sees a state sees its key.
+ *	  acquire order, before it compares these: who sees a state sees its key.  Before both the
+ *	  entry's bit is set, and no bit is ever taken back.
  * 2. A slot keeps its key for ever, and only its state grows.  So a reader passes each slot that
  *	  it ever passed, and an entry that was found once is found again, with this state or a later one.
  *
@@ -108,7 +109,7 @@ feed_slots_ask(const uint8_t *slots, uint64_t count, uint64_t hash, const void *
 }
 
 uint64_t
-feed_table_ask(const uint8_t *slots, unsigned log2_slots, uint64_t hash, const void *key, size_t length)
+feed_table_search(const uint8_t *slots, unsigned log2_slots, uint64_t hash, const void *key, size_t length)
 {
 	uint64_t	first = feed_table_first(hash, log2_slots);
 	uint64_t	state = feed_slots_ask(slots + first * FEED_ENTRY_BYTES, ((uint64_t) 1 << log2_slots) - first, hash, key, length);
@@ -161,6 +162,7 @@ feed_table_set(uint8_t *slots, unsigned log2_slots, const feed_entry *entry, fee
 
 	if (found >> log2_slots != 0)
 		return false;
+	slots[feed_bit_at(entry->hash, log2_slots)] |= feed_bit(entry->hash, log2_slots);
 	(void) feed_slot_set(slots + found * FEED_ENTRY_BYTES, entry, table);
 	return true;
 }
@@ -181,7 +183,8 @@ feed_table_check(const uint8_t *slots, unsigned log2_slots, feed_table *table)
 			continue;
 		table->count++;
 		table->sum += slot_sum(slot);
-		right = right && feed_table_find(slots, log2_slots, &entry) == i;
+		right = right && feed_table_find(slots, log2_slots, &entry) == i &&
+			(slots[feed_bit_at(entry.hash, log2_slots)] & feed_bit(entry.hash, log2_slots)) != 0;
 	}
 	return right;
 }

@@ -6,6 +6,10 @@
  * An entry lies in the first slot from (hash * slots) >> 64 on that was empty when it came, and
  * behind the last slot the first one follows.  Slots never become empty and never move, so a
  * table is read without a lock while its follower sets entries in it.
+ *
+ * Behind the slots lies a byte for each.  Its bits are those of the hashes with which a search
+ * begins there, by their next three bits: where a hash's bit is 0, no entry has this hash.  So of
+ * most keys a look-up reads a bit, from 1/32 of the memory, and no slot.
  */
 #ifndef FEED_TABLE_H
 #define FEED_TABLE_H
@@ -57,9 +61,16 @@ extern void feed_entry_write(const feed_entry *entry, uint8_t *bytes);
 #define FEED_DAMAGED 1			/* all slots were looked at, and none is empty */
 
 static inline uint64_t
-feed_table_bytes(unsigned log2_slots)
+feed_slots_bytes(unsigned log2_slots)
 {
 	return (uint64_t) FEED_ENTRY_BYTES << log2_slots;
+}
+
+/* With the bits. */
+static inline uint64_t
+feed_table_bytes(unsigned log2_slots)
+{
+	return (uint64_t) (FEED_ENTRY_BYTES + 1) << log2_slots;
 }
 
 /* log2 of slots for so many entries, so that many more can come. */
@@ -79,6 +90,19 @@ feed_table_first(uint64_t hash, unsigned log2_slots)
 	return hash >> (64 - log2_slots);
 }
 
+/* Where a hash's bit is, from the first slot on, and which bit of that byte. */
+static inline uint64_t
+feed_bit_at(uint64_t hash, unsigned log2_slots)
+{
+	return feed_slots_bytes(log2_slots) + feed_table_first(hash, log2_slots);
+}
+
+static inline uint8_t
+feed_bit(uint64_t hash, unsigned log2_slots)
+{
+	return (uint8_t) (1U << (hash >> (61 - log2_slots) & 7));
+}
+
 /* Where a slot's state lies in it, behind hash and tag. */
 #define FEED_SLOT_STATE 24
 
@@ -89,8 +113,19 @@ feed_table_first(uint64_t hash, unsigned log2_slots)
  */
 extern uint64_t feed_slots_ask(const uint8_t *slots, uint64_t count, uint64_t hash, const void *key, size_t length);
 
+/* The same of a whole table, without its bits. */
+extern uint64_t feed_table_search(const uint8_t *slots, unsigned log2_slots, uint64_t hash, const void *key, size_t length);
+
 /* The same of a whole table. */
-extern uint64_t feed_table_ask(const uint8_t *slots, unsigned log2_slots, uint64_t hash, const void *key, size_t length);
+static inline uint64_t
+feed_table_ask(const uint8_t *slots, unsigned log2_slots, uint64_t hash, const void *key, size_t length)
+{
+	uint8_t		bits = __atomic_load_n(slots + feed_bit_at(hash, log2_slots), __ATOMIC_RELAXED);
+
+	if ((bits & feed_bit(hash, log2_slots)) == 0)
+		return FEED_UNCHANGED;
+	return feed_table_search(slots, log2_slots, hash, key, length);
+}
 
 /* The number of the slot in which an entry's key is, or which is empty for it; that of the slots if there is none. */
 extern uint64_t feed_table_find(const uint8_t *slots, unsigned log2_slots, const feed_entry *entry);
@@ -112,7 +147,7 @@ extern bool feed_table_set(uint8_t *slots, unsigned log2_slots, const feed_entry
 
 /*
  * Counts and sums all slots: of *table count and sum are set.  False: an entry isn't found from
- * its first slot on, or twice.
+ * its first slot on, or twice, or its bit is 0.
  */
 extern bool feed_table_check(const uint8_t *slots, unsigned log2_slots, feed_table *table);
 

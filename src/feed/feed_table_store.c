@@ -5,7 +5,7 @@
  * The order of writes, in which a kill may come between any two:
  *
  * 1. The sum becomes 0, which says that it isn't that of the slots.
- * 2. Of each entry hash and tag, if its slot is empty, and then its state.
+ * 2. Of each entry its bit, then hash and tag, if its slot is empty, and then its state.
  * 3. The sum; then which row it is of, and up to where: after a kill before this all entries come
  *	  again, as whoever follows goes on from what is stored here.
  * 4. The number of entries, from which readers know that they must look.
@@ -33,14 +33,21 @@ store_entry(const feed_io *io, const feed_who *who, uint8_t *slots, const feed_e
 	uint64_t	found = feed_table_find(slots, who->log2_slots, entry);
 	uint8_t    *slot = slots + found * FEED_ENTRY_BYTES;
 	uint64_t	at = feed_table_at(who) + found * FEED_ENTRY_BYTES;
+	uint64_t	bit_at = feed_bit_at(entry->hash, who->log2_slots);
 	uint64_t	count = table->count;
 
 	if (found >> who->log2_slots != 0)
 		return false;
 	if (!feed_slot_set(slot, entry, table))
 		return true;
-	return (table->count == count || io->write(io->state, slot, KEY_BYTES, at)) &&
-		io->write(io->state, slot + KEY_BYTES, FEED_ENTRY_BYTES - KEY_BYTES, at + KEY_BYTES);
+	if (table->count > count)
+	{
+		slots[bit_at] |= feed_bit(entry->hash, who->log2_slots);
+		if (!io->write(io->state, slots + bit_at, 1, feed_table_at(who) + bit_at) ||
+			!io->write(io->state, slot, KEY_BYTES, at))
+			return false;
+	}
+	return io->write(io->state, slot + KEY_BYTES, FEED_ENTRY_BYTES - KEY_BYTES, at + KEY_BYTES);
 }
 
 bool

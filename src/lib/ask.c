@@ -38,7 +38,7 @@ ask_hash(const bloomfilter *filter, uint64_t hash)
 /*
  * The same of a key whose bytes are there to be looked up among the changes by day.  These have the
  * answer where they have the key, and yet the filter is asked first, while the memory of their
- * slot is fetched.
+ * bit is fetched.
  */
 static inline int
 ask_key(const bloomfilter *filter, uint64_t hash, const void *bytes, size_t length)

@@ -25,19 +25,12 @@ lbf_has_changes(const bloomfilter *filter)
 	return filter->changes.page != NULL && !feed_is_zero(filter->changes.page, FEED_TABLE_COUNT);
 }
 
-/* Where the search for a hash begins in a table that is there. */
-static inline const uint8_t *
-lbf_slot_of(const lbf_changes *changes, uint64_t hash)
-{
-	return changes->slots + feed_table_first(hash, changes->log2_slots) * FEED_ENTRY_BYTES;
-}
-
-/* Fetches what lbf_change_of will read, of a table that doesn't fit the cache. */
+/* Fetches what lbf_change_of reads of most keys. */
 static inline void
 lbf_fetch_change(const lbf_changes *changes, uint64_t hash)
 {
 	if (changes->slots != NULL)
-		__builtin_prefetch(lbf_slot_of(changes, hash));
+		__builtin_prefetch(changes->slots + feed_bit_at(hash, changes->log2_slots));
 }
 
 /* What the table of such a filter says of a key. */
@@ -48,9 +41,6 @@ lbf_change_of(const bloomfilter *filter, uint64_t hash, const void *key, size_t 
 
 	if (changes->slots == NULL)
 		return FEED_DAMAGED;
-	/* so it is for most keys */
-	if (feed_is_zero(lbf_slot_of(changes, hash), FEED_SLOT_STATE))
-		return FEED_UNCHANGED;
 	return feed_table_ask(changes->slots, changes->log2_slots, hash, key, length);
 }
 

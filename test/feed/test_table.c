@@ -98,8 +98,8 @@ test_law(void)
 
 #define KEYS 60
 #define LOG2_SLOTS FEED_LEAST_SLOTS
-#define SLOTS ((size_t) FEED_ENTRY_BYTES << LOG2_SLOTS)
-#define FILE_BYTES (FEED_PAGE + SLOTS)
+#define TABLE ((size_t) (FEED_ENTRY_BYTES + 1) << LOG2_SLOTS)
+#define FILE_BYTES (FEED_PAGE + TABLE)
 #define SECTOR 512
 
 typedef struct content
@@ -111,7 +111,7 @@ typedef struct content
 typedef struct host
 {
 	_Alignas(8) uint8_t file[FILE_BYTES];
-	uint8_t		slots[SLOTS];	/* of it, as its follower has them */
+	uint8_t		slots[TABLE];	/* of it, as its follower has them */
 	uint8_t		disk[FILE_BYTES];	/* what a loss of power may leave of each sector */
 	content		filter;			/* of the file */
 	uint64_t	mark;
@@ -144,7 +144,7 @@ host_write(void *state, const uint8_t *bytes, size_t length, uint64_t at)
 		if (h->left == 0)
 			return false;
 		h->left--;
-		memcpy(h->file + at + i, bytes + i, 8);
+		memcpy(h->file + at + i, bytes + i, length - i < 8 ? length - i : 8);
 		if (h->after_write != NULL)
 			h->after_write(h);
 	}
@@ -378,7 +378,7 @@ make_file(host *h, const exporter *e, bool keep)
 	table.to = e->count == 0 ? 0 : e->lines[e->count - 1].to;
 	feed_table_write(&table, file);
 	memcpy(h->file, file, FILE_BYTES);
-	memcpy(h->slots, file + FEED_PAGE, SLOTS);
+	memcpy(h->slots, file + FEED_PAGE, TABLE);
 	memcpy(h->disk, file, FILE_BYTES);
 	free(file);
 	h->filter = e->list;
@@ -395,7 +395,7 @@ restart(host *h)
 	feed_table	table = feed_table_read(h->file);
 
 	h->left = UINT32_MAX;
-	memcpy(h->slots, h->file + FEED_PAGE, SLOTS);
+	memcpy(h->slots, h->file + FEED_PAGE, TABLE);
 	if (!feed_table_go_on(&io, &who, h->slots, &table))
 		wrong++;
 }
@@ -578,7 +578,7 @@ test_days(void)
 static void
 test_full(void)
 {
-	static _Alignas(8) uint8_t slots[SLOTS];
+	static _Alignas(8) uint8_t slots[TABLE];
 	feed_table	table = {0, 0, 0, 0};
 	feed_table	counted;
 	uint64_t	key;
@@ -596,12 +596,15 @@ test_full(void)
 	ok(right, "a table takes as many keys as it has slots, and finds each");
 	entry = entry_of(1024, 3, true);
 	ok(!feed_table_set(slots, LOG2_SLOTS, &entry, &table), "but no more");
-	ok(feed_table_ask(slots, LOG2_SLOTS, entry.hash, &key, sizeof key) == FEED_DAMAGED, "and a look-up of another key ends");
+	ok(feed_table_search(slots, LOG2_SLOTS, entry.hash, &key, sizeof key) == FEED_DAMAGED, "and a look-up of another key ends");
 	ok(feed_table_check(slots, LOG2_SLOTS, &counted) && counted.count == 1024 && counted.sum == table.sum,
 	   "its count and sum are those of its slots");
 	entry = entry_of(500, 3, false);
 	ok(feed_table_set(slots, LOG2_SLOTS, &entry, &table) && feed_table_check(slots, LOG2_SLOTS, &counted) &&
 	   counted.sum == table.sum, "a state that it has changes nothing");
+	slots[feed_bit_at(entry.hash, LOG2_SLOTS)] &= (uint8_t) ~feed_bit(entry.hash, LOG2_SLOTS);
+	ok(!feed_table_check(slots, LOG2_SLOTS, &counted), "an entry whose bit is 0 is found");
+	slots[feed_bit_at(entry.hash, LOG2_SLOTS)] |= feed_bit(entry.hash, LOG2_SLOTS);
 	memcpy(slots, slots + 900 * FEED_ENTRY_BYTES, FEED_ENTRY_BYTES);
 	ok(!feed_table_check(slots, LOG2_SLOTS, &counted), "a slot that is there twice is found");
 	same(feed_table_log2(0), 10, "slots of an empty table");

@@ -603,15 +603,17 @@ def changes_rows():
         yield name, word, data.hex()
 
 
-def table_of(entries, log2_slots=10):
-    """Entries in a table, in this order."""
+def table_of(entries, log2_slots=10, bits=0):
+    """Entries in a table, in this order, and their bytes of bits behind them, which begin as bits."""
     slots = [bytes(32)] * (1 << log2_slots)
+    bits = [bits] * len(slots)
     for data in entries:
         at = hash_in(data) >> 64 - log2_slots
         while slots[at] != bytes(32) and slots[at][:24] != data[:24]:
             at = (at + 1) % len(slots)
         slots[at] = data
-    return slots
+        bits[hash_in(data) >> 64 - log2_slots] |= 1 << (hash_in(data) >> 61 - log2_slots & 7)
+    return slots + [bytes(bits)]
 
 
 def tables():
@@ -621,11 +623,11 @@ def tables():
         v.numbers(1, 8), v.numbers(9, 80))]
     absent = [key for key in range(100, 300) if not plain[0].may_contain(v.int64_bytes(key))]
 
-    def file(slots=(), filters=None, log2_slots=10, count=None, version=3, more=b"", **others):
+    def file(table=(), filters=None, log2_slots=10, count=None, version=3, more=b"", **others):
         filters = plain if filters is None else filters
-        used = [slot for slot in slots if slot != bytes(32)]
+        used = [slot for slot in table[:-1] if slot != bytes(32)]
         data = lying(filters[0])
-        data = padded(data) + b"".join(slots) + more if slots else data + more
+        data = padded(data) + b"".join(table) + more if table else data + more
         total = sum(v.xxh64(slot, 0) for slot in used) % 2**64
         return page(filters, data, sum_of_parts(filters), version=version, log2_slots=log2_slots,
                     table=(len(used) if count is None else count, 77, EPOCH + 500, total), **others)
@@ -639,7 +641,7 @@ def tables():
     # some that end the table, so that the next ones begin it
     wrapping = [entry(key, 9, 1, hash_of=at_end(v.xxh64(v.int64_bytes(key), 7))) for key in range(1000, 1004)]
     last = next(key for key in range(10000, 10**6) if v.xxh64(v.int64_bytes(key), 7) >> 54 == 1023)
-    full = table_of([entry(key, 9, 1, hash_of=key << 54 | 5) for key in range(1, 1024)] + [entry(1, 7, 0)])
+    full = table_of([entry(key, 9, 1, hash_of=key << 54 | 5) for key in range(1, 1024)] + [entry(1, 7, 0)], bits=255)
     yield "no_table", "-", file(log2_slots=0, count=0), [1, 2, 8], [first], []
     yield "empty_table", "-", file(table_of([])), [1, 2, 8], [first], []
     yield "changed", "-", file(table_of(changed)), [2, 3, 8, first], [1, absent[1], absent[2]], []
@@ -647,11 +649,12 @@ def tables():
     yield "other_tags", "-", file(table_of(twins)), [3], [4, absent[2]], []
     yield "around_the_end", "-", file(table_of(wrapping + [entry(last, 3, 1), entry(1, 5, 0)])), [2, last], [1], []
     yield "full", "-", file(full), [], [1], [2, 3, first]
+    yield "other_bits", "-", file(table_of(changed, bits=255)), [2, 3, 8, first], [1, absent[1], absent[2]], []
     yield "larger", "-", file(table_of(changed, 11), log2_slots=11), [2, 3, 8, first], [1, absent[1]], []
     yield "exact", "-", file(table_of([entry(1, 5, 0), entry(9, 5, 1)]), exact), [2, 3, 9], [1, 10, 11, 80], []
     yield "count_without_table", "-", file(log2_slots=0, count=1), [], [], [1, first]
     yield "version_2_with_table", "who", file(table_of(changed), version=2), [], [], []
-    yield "too_few_slots", "who", file([bytes(32)] * 512, log2_slots=9), [], [], []
+    yield "too_few_slots", "who", file(table_of([], 9), log2_slots=9), [], [], []
     yield "too_many_slots", "who", file(log2_slots=23), [], [], []
     yield "table_missing", "part", file(log2_slots=10), [], [], []
     yield "table_cut", "part", file(table_of(changed)[:-1]), [], [], []

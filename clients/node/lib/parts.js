@@ -148,7 +148,15 @@ export class Changes {
     const at = Math.ceil((instance.needScratch(length + (SLOTS_AT_ONCE + 1) * SLOT_BYTES) + length) / 8) * 8
     const { bytes, exports, scratch, view } = instance
     const slots = this.#log2 === 0 ? 0 : 2 ** this.#log2
-    const first = view.getUint32((exports.hash_at() >>> 0) + 4, true) >>> (32 - this.#log2)
+    const high = view.getUint32((exports.hash_at() >>> 0) + 4, true)
+    const first = high >>> (32 - this.#log2)
+    if (slots > 0) {
+      // where the bit of a hash is 0, no entry has this hash
+      this.#read(bytes, at, 1, this.#at + slots * SLOT_BYTES + first)
+      if ((bytes[at] >>> (high >>> (29 - this.#log2) & 7) & 1) === 0) {
+        return undefined
+      }
+    }
     for (let passed = 0; passed < slots;) {
       const from = (first + passed) % slots
       const some = Math.min(SLOTS_AT_ONCE, slots - from, slots - passed)

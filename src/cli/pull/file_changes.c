@@ -21,7 +21,7 @@ write_bytes(void *state, const uint8_t *bytes, size_t length, uint64_t at)
 }
 
 static size_t
-slots_bytes(const list_file *file)
+table_bytes(const list_file *file)
 {
 	return file->who.log2_slots == 0 ? 0 : (size_t) feed_table_bytes(file->who.log2_slots);
 }
@@ -29,7 +29,7 @@ slots_bytes(const list_file *file)
 bool
 table_read(list_file *file)
 {
-	size_t		length = slots_bytes(file);
+	size_t		length = table_bytes(file);
 
 	if (length == 0)
 		return true;
@@ -51,7 +51,7 @@ table_go_on(list_file *file)
 bool
 table_is_right(const list_file *file)
 {
-	size_t		length = slots_bytes(file);
+	size_t		length = table_bytes(file);
 	uint8_t    *there = allocate(NULL, length, 1);
 	bool		right = read_all(file->fd, there, length, feed_table_at(&file->who)) &&
 		(length == 0 || memcmp(there, file->slots, length) == 0);
@@ -63,7 +63,7 @@ table_is_right(const list_file *file)
 void
 table_entries(const list_file *file, entry_list *entries)
 {
-	size_t		length = slots_bytes(file);
+	size_t		length = file->slots == NULL ? 0 : (size_t) feed_slots_bytes(file->who.log2_slots);
 	size_t		at;
 
 	for (at = 0; at < length; at += FEED_ENTRY_BYTES)

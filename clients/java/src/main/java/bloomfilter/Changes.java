@@ -23,19 +23,21 @@ final class Changes {
 
     private final ByteBuffer page;
 
-    /** Empty where there is none. */
+    /** The slots, and behind them their bits; empty where there is none. */
     private final ByteBuffer table;
+    private final int slots;
     private final int shift;
 
     Changes(ByteBuffer page, ByteBuffer table, int log2Slots) {
         this.page = page;
         this.table = table;
+        slots = table.limit() / (SLOT + 1);
         shift = Long.SIZE - log2Slots;
     }
 
     /** Bytes of a table with so many slots, given as their log2; 0 of none; -1 if there can be no such table. */
     static long bytes(int log2Slots) {
-        return log2Slots == 0 ? 0 : log2Slots < 10 || log2Slots > 22 ? -1 : (long) SLOT << log2Slots;
+        return log2Slots == 0 ? 0 : log2Slots < 10 || log2Slots > 22 ? -1 : (SLOT + 1L) << log2Slots;
     }
 
     /** Keys that were changed; 0 of most files, and then the table isn't looked at. */
@@ -43,15 +45,20 @@ final class Changes {
         return (long) WORDS.getAcquire(page, COUNT);
     }
 
+    /** Whether the bit of a hash is set in a table that is there: else no entry has this hash. */
+    private boolean mayHave(long hash) {
+        long bit = hash >>> shift - 3;
+        return ((long) WORDS.getAcquire(table, slots * SLOT + (int) (bit / Long.SIZE) * Long.BYTES) >>> bit & 1) != 0;
+    }
+
     /**
      * The answer for a key that was changed, else null. A slot's state is loaded before its key is
      * compared, as the follower stores it last. The key is made only for its tag.
      */
     Boolean ask(long hash, Supplier<byte[]> key) {
-        if (count() == 0) {
+        if (count() == 0 || slots > 0 && !mayHave(hash)) {
             return null;
         }
-        int slots = table.limit() / SLOT;
         byte[] tag = null;
         for (int i = 0; i < slots; i++) {
             int at = ((int) (hash >>> shift) + i & slots - 1) * SLOT;

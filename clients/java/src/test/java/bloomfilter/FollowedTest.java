@@ -217,7 +217,7 @@ public class FollowedTest {
         keep(file("tables.tsv", "empty_table"), "here");
         BloomFilter filter = BloomFilter.open(path);
         assertTrue(filter.contains(1));
-        int table = after.length - (32 << 10);
+        int table = after.length - (33 << 10);
         poke(path, table, Arrays.copyOfRange(after, table, after.length));
         assertTrue(filter.contains(1));
         poke(path, 608, 4);
