@@ -9,6 +9,8 @@
  *	  entry's bit is set, and no bit is ever taken back.
  * 2. A slot keeps its key for ever, and only its state grows.  So a reader passes each slot that
  *	  it ever passed, and an entry that was found once is found again, with this state or a later one.
+ * 3. The bits lie behind the slots.  So a copy that is read from front to back has the bit of each
+ *	  entry that it has.
  *
  * test/feed/test_table.c reads after each 8 bytes that are written: mutations D1 to D4.
  */

@@ -133,8 +133,9 @@ check_live_sum(const bloomfilter *filter, const char *path, bloomfilter_detail *
 }
 
 /*
- * The table of changes: each is found from its hash, none twice, and count and sum are the page's.
- * In its place its follower may set some meanwhile; a loss of power takes some of them back.
+ * The table of changes: each is found from its hash, none twice, and the sum is the page's, whose
+ * count is stored last: a follower may be killed before it.  In its place its follower may set some
+ * meanwhile; a loss of power takes some of them back.
  */
 static int
 check_table(const bloomfilter *filter, const char *path, bloomfilter_detail *detail)
@@ -149,7 +150,7 @@ check_table(const bloomfilter *filter, const char *path, bloomfilter_detail *det
 		feed_table	said = feed_table_read(changes->page);
 		feed_table	counted;
 		bool		right = feed_table_check(changes->slots, changes->log2_slots, &counted) &&
-			(said.sum == 0 || (said.sum == counted.sum && said.count == counted.count));
+			said.count <= counted.count && (said.sum == 0 || said.sum == counted.sum);
 
 		if (right)
 			return BLOOMFILTER_OK;

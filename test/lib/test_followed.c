@@ -23,6 +23,7 @@
 
 #include "bf_bytes.h"
 #include "bf_hash.h"
+#include "feed_table.h"
 #include "files.h"
 #include "make_filters.h"
 #include "make_list.h"
@@ -600,6 +601,31 @@ check_changed_texts(void)
 	bloomfilter_close(filter);
 }
 
+/* What its page says of a table, as a follower leaves it that is killed, and as none does. */
+static void
+check_counted_table(void)
+{
+	uint8_t    *bytes;
+	size_t		length;
+	feed_table	said;
+
+	make_tracked_list(path, few);
+	put_change(path, (const uint8_t[8]) {1}, 8, 9, false);
+	bytes = read_file(path, &length);
+	said = feed_table_read(bytes);
+	free(bytes);
+	same(code_of(path, BLOOMFILTER_CHECK_BITS), BLOOMFILTER_OK, "a table that is whole");
+	put_word(path, FEED_TABLE_COUNT, said.count - 1);
+	same(code_of(path, BLOOMFILTER_CHECK_BITS), BLOOMFILTER_OK, "its last change isn't counted yet");
+	put_word(path, FEED_TABLE_COUNT, said.count + 1);
+	same(code_of(path, BLOOMFILTER_CHECK_BITS), BLOOMFILTER_ERR_CHANGES, "it lacks one that is counted");
+	put_word(path, FEED_TABLE_COUNT, said.count);
+	put_word(path, FEED_TABLE_SUM, said.sum + 1);
+	same(code_of(path, BLOOMFILTER_CHECK_BITS), BLOOMFILTER_ERR_CHANGES, "a change is another one");
+	put_word(path, FEED_TABLE_SUM, 0);
+	same(code_of(path, BLOOMFILTER_CHECK_BITS), BLOOMFILTER_OK, "changes are coming in");
+}
+
 /* Of one that is watched and copied, a change makes another copy. */
 static void
 check_watched_changes(void)
@@ -900,6 +926,7 @@ main(void)
 	check_vectors();
 	check_tables();
 	check_changed_texts();
+	check_counted_table();
 	check_watched_changes();
 	check_damage();
 	check_parts();
