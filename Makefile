@@ -80,6 +80,7 @@ $(shell mkdir -p $(sort $(dir $(OBJS))))
 endif
 
 # Apart from installcheck, as these take many minutes: PROVE_TESTS=t/FILE runs one.
+prove_installcheck: export PERL5LIB := $(abspath $(SOURCE)/t/lib):$(PERL5LIB)
 prove_installcheck:
 	$(prove_installcheck)
 

@@ -1,15 +1,5 @@
 # A filter that is dumped and restored, or copied, is the same filter: the same bytes, and every
 # key is found.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 my $node = new_node('dump');
@@ -162,6 +152,4 @@ EOC
 	}
 }
 
-$session->quit;
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -1,13 +1,5 @@
 # A look-up in a stored filter reads the header and one block, whatever its size;
 # a scan reads slices for as long as they are cheaper than a copy, then copies once.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
 use BloomTest;
 
 my $node = new_node('slices');
@@ -160,6 +152,4 @@ EOC
 	$asker->quit;
 }
 
-$session->quit;
-stayed_alive($node);
-done_testing();
+finish($node);

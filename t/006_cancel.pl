@@ -1,17 +1,9 @@
 # Whatever takes long can be cancelled: the statement ends with query_canceled before
 # its function has returned, and the same backend answers the next one.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
+use BloomTest;
 use List::Util qw(max);
 use POSIX ();
-use Test::More;
 use Time::HiRes qw(sleep time);
-
-use BloomTest;
 
 # Seconds of processor time of a statement that must be caught before it returns: a shorter one
 # may end before a cancel has come to it.
@@ -234,6 +226,4 @@ $node->poll_query_until('postgres',
 is($other->query('SELECT count(*) FROM big WHERE bloom_verify(f)'),
 	2, 'the filters are whole');
 
-$other->quit;
-stayed_alive($node);
-done_testing();
+finish($node);

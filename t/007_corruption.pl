@@ -1,15 +1,7 @@
 # A damaged filter is an error where the damage can be seen, and never a "no" for
 # want of bytes; bloom_verify sees any.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Config;
-use Test::More;
-
 use BloomTest;
+use Config;
 use BloomTest::Damage;
 
 plan skip_all => 'damages files as a little-endian server writes them'
@@ -218,6 +210,5 @@ is($session->state_of("SELECT bloom_contains(f, $key) FROM doubled"), 'XX001', '
 $session->query('RESET bloomfilter.cache_size');
 is($session->query('SELECT bloom_verify(f) FROM whole'), 't',
 	'the backend that saw all this still answers');
-$session->quit;
-stayed_alive($node);
-done_testing();
+
+finish($node);

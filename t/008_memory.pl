@@ -1,13 +1,5 @@
 # Memory: many groups fit a small work_mem, a build needs its state and no more,
 # and errors that are caught leave nothing behind.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
 use BloomTest;
 
 my $node = new_node('memory', conf => "hash_mem_multiplier = 1\nmax_parallel_workers_per_gather = 0\n");
@@ -181,6 +173,4 @@ EOC
 is($answer, 't', 'a variable that keys are added to contains them');
 cmp_ok($peak, '<', 16 * 1024, 'and takes the memory of one filter');
 
-$session->quit;
-stayed_alive($node);
-done_testing();
+finish($node);

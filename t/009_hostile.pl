@@ -1,18 +1,8 @@
 # Nothing that SQL can hand to the extension brings a process down or gets in: each
 # function with each argument at its extremes, and damaged texts.
-use strict;
-use warnings;
-no warnings 'portable';
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use MIME::Base64;
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
+no warnings 'portable';
+use MIME::Base64;
 
 my $node = new_node('hostile', conf => <<'EOC');
 statement_timeout = '120s'
@@ -267,6 +257,4 @@ WHERE by_letter(overlay(typed PLACING letter FROM at)) <> '22P02'
 	OR by_letter(overlay(typed PLACING letter FROM at FOR 0)) <> '22P02'
 EOC
 
-$session->quit;
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -1,15 +1,5 @@
 # A disk that is full: a swap fails and the old filter goes on, a pull fails and the
 # old file goes on; when there is space again, both work.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 use BloomTest::Pull;
 use BloomTest::SmallDisk;
@@ -106,6 +96,5 @@ EOC
 	is($pull->run('day'), '', 'with space again it is pulled');
 	isnt(BloomTest::Pull::differences($pull->files, $files), '', 'and is the new one');
 }
-$_->quit foreach $session, $reader;
-stayed_alive($node);
-done_testing();
+
+finish($node);

@@ -1,13 +1,5 @@
 # A backend that gets no memory: whatever it does with a large filter ends with "out
 # of memory", the session lives on and has lost nothing, and with memory it works.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
 use BloomTest;
 
 use constant MEGABYTE => 1024 * 1024;
@@ -168,6 +160,4 @@ cmp_ok($unpublished, '>', 0, "no memory to publish $unpublished times");
 cmp_ok($published, '>', 0, "and enough $published times");
 is($session->query('SELECT pg_backend_pid()'), $pid, 'the session lives on');
 
-$session->quit;
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -7,14 +7,6 @@
 # very TOAST pointer to the next one, of the same size but with another seed and other
 # keys, while a session goes on that has asked the first.  So do filters of a savepoint that is
 # rolled back and vacuumed, and TRUNCATE, within the transaction that has asked.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
 use BloomTest;
 
 my $library = build_library('next_oid');
@@ -202,6 +194,4 @@ foreach my $way (sort keys %own_ways)
 	$cleaner->query('VACUUM held');
 }
 
-$_->quit foreach $asker, $cleaner;
-stayed_alive($node);
-done_testing();
+finish($node);

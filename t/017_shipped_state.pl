@@ -1,19 +1,9 @@
 # What a worker ships as its state of bloom_agg is read with care: sound states make
 # the filter of all their keys, damaged bytes and states that do not belong together are
 # an error, or make a filter that is whole.
-use strict;
-use warnings;
-no warnings 'portable';
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use MIME::Base64;
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
+no warnings 'portable';
+use MIME::Base64;
 
 my $seed = 1986;
 srand($seed);
@@ -297,6 +287,4 @@ foreach my $pair (1 .. $tried)
 is(join("\n", @problems), '', "$tried pairs, seed $seed: an error or a whole filter");
 cmp_ok($made, '>', 0, "$made of them made a filter after all");
 
-$session->quit;
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -1,13 +1,5 @@
 # Copies of stored filters: one for all who ask, of many filters in turn as well, and
 # together no more than bloomfilter.cache_size.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
 use BloomTest;
 
 my $node = new_node('copies', conf => "max_parallel_workers_per_gather = 0\nenable_nestloop = off\n");
@@ -177,7 +169,4 @@ is(copies_told(sprintf $each, 200000), 1, 'but one for many more does');
 is(copies_told('SELECT count(*) FROM event JOIN tenant_64 USING (tenant) WHERE f @> k'),
 	64, 'filters that are asked in turn are copied once each');
 
-$own->quit;
-$session->quit;
-stayed_alive($node);
-done_testing();
+finish($node);

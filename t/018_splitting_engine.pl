@@ -1,17 +1,6 @@
 # An imitation of an engine that splits aggregates between machines makes the filter that one build makes:
 # it compares declared types of arguments exactly, and calls the aggregate's functions
 # without an expression, a memory from row to row, or, in a row of arguments, a collation.
-
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 my $library = build_library('splitting_engine');
@@ -106,6 +95,4 @@ EOC
 	}
 }
 
-$session->quit;
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -2,15 +2,6 @@
 # really lie, each key gets the answer that the whole filter gives, without an error: after a
 # short last chunk went back to an earlier page, after rewrites, in files full of holes, and
 # where chunks of an earlier value with the same identifier are still there.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use PostgreSQL::Test::Cluster;
-use Test::More;
-
 use BloomTest;
 
 my $library = build_library('next_oid');
@@ -190,6 +181,4 @@ cmp_ok($session->query("SELECT pg_relation_size('$toast')"), '>=', 1.9 * $pages,
 forget_pointers();
 is(wrong($session, 'held', 200_000, 500_001), 0, 'the other one answers');
 
-$_->quit foreach $session, $other;
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -1,16 +1,6 @@
 # What SQL finds, every way of looking up finds, or refuses by an error: for all pairs of
 # types between which SQL has an equality, with random values, and for literals without a type.
 # test/drivers has drivers' parameters.  BLOOMFILTER_SEED repeats a run.
-
-use strict;
-use warnings FATAL => 'all';
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use PostgreSQL::Test::Utils;
-use Test::More;
-
 use BloomTest;
 
 my $seed = $ENV{BLOOMFILTER_SEED} // rand();

@@ -1,18 +1,8 @@
 # Operators and functions that a plain role plants on every search_path, and that fit better than
 # PostgreSQL's or the extension's where names are looked up by their arguments' types: none is run
 # or kept by CREATE EXTENSION, ALTER EXTENSION, the views, or a function that is called exactly.
-use strict;
-use warnings;
-
-use File::Find qw(find);
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
+use File::Find qw(find);
 
 my $tree = "$FindBin::RealBin/..";
 my $node = new_node('planted', conf => 'log_min_duration_statement = -1');
@@ -219,6 +209,4 @@ CALL bloom_drop('l');
 EOC
 is($owner->query('SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal AND tgrelid = \'s.t\'::regclass') . traces(), '0', 'nor by the name of its schema');
 
-$_->quit foreach $super, $planter, $owner;
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -1,15 +1,5 @@
 # The query of a list runs as the list's owner, and leaves nothing behind, whoever calls: the ways out
 # that a superuser's refresh would open, and what of the session that refreshes could decide the keys.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 my $node = new_node('as_owner');
@@ -214,6 +204,4 @@ is($searcher->query("SELECT count(*) FROM generate_series(7, 8) k, bloom_search(
 $searcher->quit;
 unharmed('after these');
 
-$_->quit foreach $super, $nightly;
-stayed_alive($node);
-done_testing();
+finish($node);

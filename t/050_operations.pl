@@ -1,17 +1,7 @@
 # doc/OPERATIONS.md: each SQL block runs as it stands, in order, in a fresh
 # database, and the patterns do what the page says of them.  Its nightly job by pg_cron, while
 # pgbench asks for known members.  And examples/changes-by-day.sql.
-
-use strict;
-use warnings FATAL => 'all';
-
-use FindBin;
-use lib "$FindBin::Bin/lib";
-
-use BloomTest qw(server_version);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use BloomTest;
 
 require "$FindBin::Bin/050_doc.pm";
 

@@ -1,13 +1,6 @@
 # Three databases hold a partition each, as other servers would.  Each builds its own filter: only
 # filters travel, and the result is the local build's, byte for byte.
-
-use strict;
-use warnings FATAL => 'all';
-
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use BloomTest;
 
 require "$FindBin::Bin/050_doc.pm";
 

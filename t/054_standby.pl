@@ -1,13 +1,6 @@
 # Look-ups on a hot standby, while the primary publishes: no error and no member is
 # ever denied.
-
-use strict;
-use warnings FATAL => 'all';
-
-use FindBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use BloomTest;
 
 require "$FindBin::Bin/050_doc.pm";
 

@@ -3,16 +3,9 @@
 #
 # A server that can't be built here is left out, and a skipped test says so.  With
 # BLOOMFILTER_ALL_SERVERS=1 in the environment that is a failure.
-
-use strict;
-use warnings FATAL => 'all';
-
-use FindBin;
+use BloomTest;
 use IO::Socket::UNIX;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(usleep);
 
 require "$FindBin::Bin/050_doc.pm";

@@ -1,15 +1,6 @@
 # Logical replication carries filters, as text and in binary form, and a change of
 # another column doesn't send them again.
-
-use strict;
-use warnings FATAL => 'all';
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
 use BloomTest;
-use PostgreSQL::Test::Cluster;
-use Test::More;
 
 my $publisher = PostgreSQL::Test::Cluster->new('publisher');
 $publisher->init(allows_streaming => 'logical');

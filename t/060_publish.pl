@@ -1,18 +1,8 @@
 # Publishing a list: whatever ends it, in whichever of its phases, readers keep what
 # they had, nothing is left behind, and the next run publishes.  Publishers of one
 # list don't mix.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-use Time::HiRes qw(sleep);
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
+use Time::HiRes qw(sleep);
 use BloomTest::SmallDisk;
 
 my $node = new_node('publish', conf => <<'EOC');

@@ -1,13 +1,5 @@
 # What bloom_lookup answers is the snapshot's: of another row at the place of the last one, of
 # a file that was cut off or replaced, and of what the own transaction did and took back.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
 use BloomTest;
 
 my $node = new_node('lookup');
@@ -181,6 +173,4 @@ foreach my $end ([ 'ROLLBACK', '55' ], [ 'COMMIT', '66' ])
 	is(held($writer, 'a') . held($writer, 'set'), $end->[1], 'for others as well');
 }
 
-$_->quit foreach $asker, $writer;
-stayed_alive($node);
-done_testing();
+finish($node);

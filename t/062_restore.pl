@@ -2,16 +2,6 @@
 # who is no superuser: nothing fails, the lists are whole, and rights are as they were.
 # Rights that another role has granted can be restored by nobody but that role; then
 # they are left out and granted anew.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 my $node = new_node('restore');
@@ -229,6 +219,4 @@ EOC
 	is(told('source', 'administers', "CALL bloom_$_('account')"), '42501', "ADMIN alone: no $_") foreach qw(refresh rollback drop);
 }
 
-$_->quit foreach values %sessions;
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -1,18 +1,8 @@
 # How bloom_publish builds: once, in shared memory, by functions that are found by their
 # OIDs; and apart, where there is too little of such memory or another server aggregates.
 # The bytes are those of bloom_agg, whatever the way.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-use Time::HiRes qw(sleep);
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
+use Time::HiRes qw(sleep);
 use BloomTest::SmallDisk;
 
 use constant MEGABYTE => 1024 * 1024;

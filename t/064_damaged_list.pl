@@ -1,15 +1,7 @@
 # A published list whose stored bytes were damaged: it is published again, taken back or
 # dropped, as RUNBOOK says.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Config;
-use Test::More;
-
 use BloomTest;
+use Config;
 use BloomTest::Damage;
 
 require "$FindBin::RealBin/050_doc.pm";
@@ -148,5 +140,4 @@ foreach my $kind (sort keys %damage)
 }
 $node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, '-d', $node->connstr('postgres') ], 'and the database is dumped');
 
-$session->quit;
-done_testing();
+finish($node);

@@ -1,14 +1,6 @@
 # Two snapshots may list as many transactions in progress and yet not the same: one that is
 # being prepared is listed twice until it is, which takes as long as a standby's answer, and
 # another may have committed.  A list that was published in between is asked as it is now.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
 use BloomTest;
 
 # A standby that never answers, for who waits for one.
@@ -80,5 +72,5 @@ foreach my $session ($asker, $holder)
 	$session->query('COMMIT');
 }
 is($asker->query($later), 2000, 'and a later one the newer');
-$_->quit foreach $asker, $preparer, $publisher, $writer, $holder;
-done_testing();
+
+finish($node);

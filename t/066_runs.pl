@@ -1,14 +1,4 @@
 # The last run of a list is told, however it ended, also of a list that was never published.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 my $node = new_node('runs', conf => "wal_level = replica\nmax_replication_slots = 1\n");
@@ -172,6 +162,4 @@ is("$metric{bloomfilter_list_failed}{list} $metric{bloomfilter_list_failed}{good
 is($metric{bloomfilter_slot_active}{dead}, 0, 'so is a slot that nobody reads');
 is($metric{bloomfilter_index_ok}{account_live}, 1, 'and a live index');
 
-$session->quit;
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -1,15 +1,5 @@
 # Room on disks: a pg_wal whose files are held, where publishing would end the server; a tablespace
 # with little more room than a list's two generations and the next one take.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 use BloomTest::SmallDisk;
 
@@ -94,6 +84,5 @@ foreach my $number (1 .. 6)
 	is($session->query("SELECT bloom_lookup('list', $number)"), 't', 'and asked');
 	$session->query('VACUUM bloom_generation_part');
 }
-$session->quit;
-stayed_alive($node);
-done_testing();
+
+finish($node);

@@ -4,14 +4,6 @@
 # others, all rates and levels that grow, sql/exact.sql all types of keys.
 #
 # EXACT_KEYS=10000000 has so many keys; else there are some hundred thousand at most.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
 use BloomTest;
 
 my $keys = $ENV{EXACT_KEYS} // 40_000;
@@ -135,6 +127,4 @@ is(wrong($session, 'id'), "0|$keys\n0", 'n was far too small');
 	cmp_ok($member, '>', 1.9, 'and two are counted');
 }
 
-$session->quit;
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -2,18 +2,8 @@
 # moment, and so are the keys of tables that grow their filter, of COPY, of prepared
 # transactions and of savepoints.  What is on disk after replay is what bloom_agg makes
 # of the same keys.  Unlogged filters are empty, as their tables are, and take keys.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-use Time::HiRes qw(usleep);
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
+use Time::HiRes qw(usleep);
 
 my $seed = 70;
 srand($seed);
@@ -129,8 +119,6 @@ is($session->query("SELECT count(*) FILTER (WHERE NOT bloom_index_contains('flee
 	'0|t', 'which takes keys again, beyond its size');
 $session->query("INSERT INTO latest VALUES (2)");
 is($session->query("SELECT bloom_index_contains('latest_id', 1), bloom_index_contains('latest_id', 2)"), 'f|t', 'so does one that was made after the last checkpoint');
-$session->quit;
-
-stayed_alive($node);
 unlike(slurp_file($node->logfile), qr/inconsistent page found/, 'replayed pages are those that were written');
-done_testing();
+
+finish($node);

@@ -1,17 +1,6 @@
 # Live indexes on a standby that compares each replayed page with the primary's
 # (wal_consistency_checking), whose snapshots never see a row whose key is denied, and
 # that goes on as a primary; and on a subscriber, which builds its own.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 my $primary = new_node('live_primary',
@@ -119,8 +108,6 @@ is($reader->query($lost), 0, 'promoted, it finds all keys, those of a prepared t
 is($reader->query("SELECT bloom_index_contains('keys', 'id', -77777), bloom_index_verify('keys_id')"), 't|t', 'and its pages are whole');
 $reader->query('INSERT INTO fleeting VALUES (2)');
 is($reader->query("SELECT bloom_index_contains('fleeting_id', 1), bloom_index_contains('fleeting_id', 2)"), 'f|t', 'an unlogged one is empty, and takes keys');
-$reader->quit;
-
-stayed_alive($_) foreach $primary, $standby, $subscriber;
 unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'replayed pages are those of the primary');
-done_testing();
+
+finish($primary, $standby, $subscriber);

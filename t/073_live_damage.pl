@@ -1,18 +1,8 @@
 # A live index whose file was damaged gives errors and no answers; a dumped one is
 # restored as it was defined; and an index of another session's temporary table is none
 # to be asked.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use List::Util qw(first);
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
+use List::Util qw(first);
 
 use constant PAGE => 8192;
 
@@ -171,5 +161,4 @@ is($reader->query("SELECT bloom_index_contains('keys_even', $elsewhere)"), 't', 
 $reader->quit;
 unlike(slurp_file($node->logfile), qr/refcount leak|still referenced/, 'and no page stays pinned');
 
-stayed_alive($node);
-done_testing();
+finish($node);

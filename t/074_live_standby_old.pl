@@ -2,17 +2,6 @@
 # snapshots has some from before: they see rows that nobody sees on the primary, so
 # that the rebuilt filter has not got their keys.  To such snapshots each key is true.  To all
 # others the filter tells keys apart, whatever else is open on the primary.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 my $primary = new_node('live_old_primary', allows_streaming => 1, conf => "max_prepared_transactions = 10\n");
@@ -182,7 +171,5 @@ is($readers[0]->query('FETCH seen'), '0', 'and an older cursor of the same trans
 $readers[0]->query('COMMIT');
 is($readers[0]->query("SELECT count(*), count(*) FILTER (WHERE is_lost(id)), bloom_index_contains('old', 'id', 1) FROM old"),
 	'40|0|f', 'until it ends');
-$_->quit foreach @readers;
 
-stayed_alive($_) foreach $primary, $standby;
-done_testing();
+finish($primary, $standby);

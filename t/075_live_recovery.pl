@@ -2,17 +2,6 @@
 # each phase of REINDEX CONCURRENTLY.  All keys of the table as it was then are found, and
 # the new timeline goes on.  And a primary that went on after its standby was promoted,
 # rewound by pg_rewind: its filters are those of the new primary, block by block.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 my $primary = new_node('live_origin',
@@ -145,5 +134,4 @@ is($primary->safe_psql('postgres', $whole), 't', 'all filters are whole');
 my $bytes = "SET bloomfilter.overflow = ignore; SELECT md5(bloom_snapshot('keys_id')::text), md5(bloom_snapshot('keys_code')::text)";
 is($primary->safe_psql('postgres', $bytes), $standby->safe_psql('postgres', $bytes), 'and are those of the new primary');
 
-stayed_alive($_) foreach $primary, $standby;
-done_testing();
+finish($primary, $standby);

@@ -2,19 +2,9 @@
 # and one of them killed by kill -9: whoever has inserted a key finds it, and so does whoever sees
 # a row.  What is rebuilt in the end is what bloom_agg makes of the keys.  What they waited for is
 # counted.  BLOOMFILTER_LONG=1 makes 64 of each and minutes of it.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use IPC::Run ();
-use Test::More;
-use Time::HiRes qw(sleep);
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
+use IPC::Run ();
+use Time::HiRes qw(sleep);
 
 my $clients = rounds(8, 64);
 my $transactions = rounds(30, 2000);

@@ -2,16 +2,6 @@
 # transaction itself has made and writes them out at commit, or logs them whole if they are
 # small: after an immediate stop every key that was committed is found.  And filters that have
 # been moved to another tablespace, under either wal_level.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 my $node = new_node('live_minimal', conf => "wal_level = minimal\nmax_wal_senders = 0\n");
@@ -96,5 +86,4 @@ $node->append_conf('postgresql.conf', 'wal_level = replica');
 $node->restart;
 try_cases('wal_level = replica', grep { $_->[0] =~ /moved/ } @cases);
 
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -1,16 +1,6 @@
 # No member is denied: while pages leave their buffers, while the index gets another file in
 # transactions that also insert, in ten kinds of queries, however they end, and whatever a
 # function of the query or its transaction does to the table.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 # 128 buffers for more pages than that.
@@ -347,5 +337,5 @@ $asker->query('COMMIT');
 
 $_->quit foreach $asker, $other;
 unlike(slurp_file($node->logfile), qr/leak|still referenced|is pinned/, 'nothing was left to the transaction to release');
-stayed_alive($node);
-done_testing();
+
+finish($node);

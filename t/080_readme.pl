@@ -4,19 +4,9 @@
 #
 # Here are no packages to install, git copies the tree, and make tells what it would do; with
 # BLOOMFILTER_LONG=1 it does it.
-
-use strict;
-use warnings FATAL => 'all';
-
-use FindBin;
-use lib "$FindBin::Bin/lib";
-
 use BloomTest;
 use BloomTest::Pull;
 use IO::Socket::INET;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep);
 
 require "$FindBin::Bin/050_doc.pm";

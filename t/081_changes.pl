@@ -1,17 +1,6 @@
 # bloom_index_changes: a copy that takes what it tells has every key that was committed, after
 # growth, crashes, promotion and whatever gives the index another file or another layout; and
 # without crashes it is bloom_snapshot, bit for bit.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 my $node = new_node('changes', allows_streaming => 1,
@@ -240,5 +229,5 @@ my $standby = PostgreSQL::Test::Cluster->new('changes_standby');
 	$there->quit;
 	$standby->stop;
 }
-stayed_alive($node);
-done_testing();
+
+finish($node);

@@ -1,14 +1,5 @@
 # Rows that another engine keeps: nothing of ours says then that a row is not there.
 # An imitation: stand-ins have the catalogs of Citus and TimescaleDB as these make them.
-
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
 use BloomTest;
 
 my $library = build_library('other_storage');
@@ -348,5 +339,4 @@ refused(qr/the table's access method is not heap/, 'CREATE INDEX ON other USING 
 $session->query("UPDATE pg_class SET relam = (SELECT oid FROM pg_am WHERE amname = 'other_storage') WHERE relname = 'alias'; SELECT announce('alias'::regclass)");
 refused(qr/the table's access method is not heap/, by_index('alias_f'), by_column('alias'), looks('alias_f'));
 
-$session->quit;
-done_testing();
+finish($node);

@@ -2,14 +2,6 @@
 # that VACUUM may have taken; what reads a whole index leaves others' pages in the buffers;
 # questions about partitions are found in the catalogs once, and keep a lock a partition; and one
 # that is too large for a value has parts.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
 use BloomTest;
 
 my $node = new_node('live_resources', conf => <<'EOC');
@@ -121,7 +113,5 @@ is($large->query("SELECT count(*) FILTER (WHERE NOT bloom_index_contains('vast_k
 like(($large->try("SELECT bloom_snapshot('vast_k')"))[2], qr/too large for one bloomfilter/, 'no value has both parts');
 is($large->query("SELECT bloom_snapshot('vast_k', 1) = (SELECT bloom_part_agg(k, 2, 500000000, 0.01) FROM vast WHERE bloom_part(k, 2) = 1) FROM (SELECT) AS once"), 't', 'one has the bytes of bloom_part_agg');
 $large->query('DROP TABLE vast');
-$large->quit;
 
-stayed_alive($node);
-done_testing();
+finish($node);

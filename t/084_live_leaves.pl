@@ -1,18 +1,8 @@
 # Look-ups of a partitioned table, in long transactions, beside all that gives a partition or its
 # index another file or takes the partition away: no key is denied, nobody has an error, and no
 # two wait for each other.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use IPC::Run ();
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
+use IPC::Run ();
 
 my $node = new_node('live_leaves', conf => "deadlock_timeout = 100ms\n");
 mkdir $node->basedir . '/elsewhere';
@@ -68,6 +58,5 @@ foreach my $run (@runs)
 	ok($run->{run}->finish && $run->{out} !~ /aborted|ERROR/, "nobody who would $run->{kind} had an error") or diag $run->{out};
 }
 is($changer->query($denied), 1, 'no key is denied in the end');
-$changer->quit;
-stayed_alive($node);
-done_testing();
+
+finish($node);

@@ -1,20 +1,10 @@
 # doc/HOSTS.md, doc/RUNBOOK.md, doc/SETUP.md, doc/DRIVERS.md, doc/RECIPES.md and doc/man/bloomfilter.1: the
 # statements and commands that other tests don't take from there run as they stand, and show what the page
 # shows.  Folders, addresses and servers are those of the test.
-
-use strict;
-use warnings FATAL => 'all';
-
-use FindBin;
-use lib "$FindBin::Bin/lib";
-
 use BloomTest;
 use BloomTest::Pull;
 use IO::Socket::INET;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 
 require "$FindBin::Bin/050_doc.pm";
 

@@ -2,16 +2,6 @@
 # three isolation levels change the table, with savepoints and prepared transactions, and the list is
 # published, rolled back and pruned.  Nobody who publishes fails by a changer or waits for one, and no
 # changer waits for who publishes.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
 
 my $node = new_node('tracked', conf => "max_prepared_transactions = 20\ndeadlock_timeout = 100ms");
@@ -336,6 +326,4 @@ is($db->state_of("SET ROLE lists; CALL bloom_track('split', 'split', 'id'); CALL
 is($db->query("RESET ROLE; SELECT bool_and(tracked) FROM bloom_list WHERE name IN ('hints', 'split')"), 't', 'and nothing is done by halves');
 is($db->state_of("SET ROLE writers; CALL bloom_untrack('hints'); RESET ROLE"), '', 'the owner does');
 
-$_->quit foreach $db, $other;
-stayed_alive($node);
-done_testing();
+finish($node);

@@ -1,18 +1,8 @@
 # A tracked list that was copied or carried elsewhere answers as its table there says, and goes on:
 # restored from a dump, upgraded, on a logical subscriber, with a clock that was set back; and where
 # commits were lost, hosts keep the changes that they have, until the list is published.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
-use IPC::Run ();
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
+use IPC::Run ();
 use BloomTest::Pull;
 
 my $program = BloomTest::Pull::program();
@@ -211,5 +201,5 @@ SKIP:
 	stayed_alive($upgraded);
 	$upgraded->stop;
 }
-stayed_alive($node);
-done_testing();
+
+finish($node);

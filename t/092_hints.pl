@@ -1,13 +1,5 @@
 # Hints, followed to the letter by an ordinary role.  All names need quotes, and the extension's schema is
 # not on the search_path: what a hint says to run runs, and then each member is found.
-use strict;
-use warnings;
-
-use FindBin;
-use lib "$FindBin::RealBin/lib";
-
-use Test::More;
-
 use BloomTest;
 
 my ($ext, $list, $table, $key) = (q{"Ex'"""}, q{'L''st "x"'}, q{"S'c""h"."T'a""b"}, q{"I'd"""});

@@ -1,5 +1,6 @@
 # What the TAP tests share: a server with the extension, psql sessions that stay
-# open, and a few ways to look at a server from outside.
+# open, and a few ways to look at a server from outside.  Who uses it has strict, warnings, FindBin,
+# Test::More and what PostgreSQL has for tests, too.
 #
 # Servers listen on a Unix socket only.  Rounds that only a long run can afford
 # are asked for with BLOOMFILTER_LONG=1; rounds(short, long) picks.
@@ -8,8 +9,9 @@ package BloomTest;
 use strict;
 use warnings;
 
-use Exporter 'import';
+use Exporter ();
 use File::Basename qw(dirname);
+use FindBin ();
 use IPC::Run ();
 use Test::More;
 use Time::HiRes qw(sleep);
@@ -21,7 +23,9 @@ use BloomTest::Kept;
 use BloomTest::Session;
 use BloomTest::Template;
 
-our @EXPORT = qw(
+our @ISA = 'Exporter';
+our @EXPORT = (@PostgreSQL::Test::Utils::EXPORT, grep { !/^\$/ } @Test::More::EXPORT);
+push @EXPORT, qw(
   new_node
   session
   rounds
@@ -37,7 +41,16 @@ our @EXPORT = qw(
   build_library
   forget_pointers
   eventually
+  finish
 );
+
+sub import
+{
+	my ($class) = @_;
+	strict->import;
+	warnings->import;
+	return $class->export_to_level(1, @_);
+}
 
 # The largest filter, header included, in bytes.
 use constant MAX_BYTES => 512 * 1024 * 1024 - 4096;
@@ -114,7 +127,6 @@ sub new_node
 		%options);
 	$node->append_conf('postgresql.conf', <<"EOC");
 autovacuum = off
-jit = off
 log_min_duration_statement = 500
 max_wal_size = 4GB
 shared_buffers = 32MB
@@ -200,6 +212,16 @@ sub stayed_alive
 		$log,
 		qr/PANIC:|TRAP:|was terminated by signal|terminated by exception/,
 		$name // 'no process of the server crashed');
+	return;
+}
+
+# The end of a test: of all sessions, without a crash of these servers.
+sub finish
+{
+	my (@nodes) = @_;
+	BloomTest::Session::quit_all();
+	stayed_alive($_) foreach @nodes;
+	done_testing();
 	return;
 }
 

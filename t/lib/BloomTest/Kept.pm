@@ -9,7 +9,7 @@ package BloomTest::Kept;
 use strict;
 use warnings;
 
-use IPC::Run ();
+use BloomTest::Session;
 use Time::HiRes qw(sleep);
 
 use PostgreSQL::Test::Cluster;
@@ -21,56 +21,38 @@ my $alone = qr/^\s*\\|\bDATABASE\b|\bTABLESPACE\b|\bALTER\s+(?:ROLE|USER|SYSTEM)
 
 my $psql = \&PostgreSQL::Test::Cluster::psql;
 
+our @ISA = 'BloomTest::Session';
+
+# undef where no server answers.
 sub new
 {
 	my ($class, $node, $dbname) = @_;
-	my $self = bless { in => '', out => '', err => '', lines => 0 }, $class;
-	local %ENV = $node->_get_env();
-	$self->{run} = IPC::Run::start(
-		[ $node->installed_command('psql'), '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($dbname), '-f', '-' ],
-		'<', \$self->{in}, '>', \$self->{out}, '2>', \$self->{err});
-	my ($status, $out) = $self->answer('SELECT pg_backend_pid()');
-	return undef if $status != 0;
-	$self->{pid} = $out + 0;
-	return $self;
+	return eval { $class->SUPER::new($node, dbname => $dbname, psql => 'ON_ERROR_STOP=1') };
 }
 
 # Runs statements and returns the status of psql, its output and its messages.
 sub answer
 {
 	my ($self, $sql) = @_;
-	my ($done, $ready) = ('-- done --', '-- ready --');
-	($self->{out}, $self->{err}) = ('', '');
+	my ($done, $before) = ('-- done --', $self->{lines});
 	# DISCARD ALL fails in a transaction that is left open: psql ends then, and the transaction with it.
-	my $sent = $sql . ($sql =~ /--.*\z/ ? "\n;" : ';') . "\n\\echo '$done'\n\\warn '$done'\nDISCARD ALL;\n\\echo '$ready'\n";
-	$self->{in} .= $sent;
-	while ($self->{out} !~ /^\Q$ready\E\n\z/m || $self->{err} !~ /^\Q$done\E\n/m)
+	$self->start($sql . ($sql =~ /--.*\z/ ? "\n;" : ';') . "\n\\echo '$done'\n\\warn '$done'\nDISCARD ALL");
+	if (!eval { $self->finish; 1 })
 	{
-		next if $self->{run}->pumpable && eval { $self->{run}->pump; 1 };
 		eval { $self->{run}->finish };
 		$self->{pid} = 0;
-		last;
 	}
 	my ($out, $err) = @$self{qw(out err)};
 	my $succeeds = $out =~ s/\n?^\Q$done\E\n.*\z//ms;
 	$err =~ s/\n?^\Q$done\E\n.*\z//ms;
-	$err =~ s/^psql:<stdin>:\K(\d+)/$1 - $self->{lines}/gme;
-	$self->{lines} += $sent =~ tr/\n//;
+	$err =~ s/^psql:<stdin>:\K(\d+)/$1 - $before/gme;
 	return ($succeeds ? 0 : $self->{run}->full_result, $out =~ s/\n\z//r, $err =~ s/\n\z//r);
-}
-
-sub quit
-{
-	my ($self) = @_;
-	$self->{in} .= "\\q\n";
-	eval { $self->{run}->finish };
-	return;
 }
 
 sub quit_all
 {
 	my ($node) = @_;
-	$_->quit foreach values %{ delete $node->{kept} // {} };
+	eval { $_->quit } foreach values %{ delete $node->{kept} // {} };
 	return;
 }
 

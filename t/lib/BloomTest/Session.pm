@@ -6,17 +6,21 @@ use strict;
 use warnings;
 
 use IPC::Run ();
+use Scalar::Util qw(weaken);
+
+# By the numbers of their backends.
+my %open;
 
 # Seconds after which a statement that has not ended is taken for stuck.
 use constant STUCK => 600;
 
-# Options: dbname, on_connect (a statement to begin with).
+# Options: dbname, on_connect (a statement to begin with), psql (a variable of psql).
 sub new
 {
 	my ($class, $node, %options) = @_;
-	my $self = bless { in => '', out => '', err => '', statements => 0 }, $class;
+	my $self = bless { in => '', out => '', err => '', statements => 0, lines => 0 }, $class;
 	my @command = (
-		'psql', '-X', '-A', '-t', '-q', '-v', 'VERBOSITY=verbose', '-f', '-',
+		'psql', '-X', '-A', '-t', '-q', '-v', $options{psql} // 'VERBOSITY=verbose', '-f', '-',
 		'-d', $node->connstr($options{dbname} // 'postgres'));
 
 	$self->{timer} = IPC::Run::timer(STUCK);
@@ -24,6 +28,7 @@ sub new
 		\@command, '<', \$self->{in}, '>', \$self->{out}, '2>', \$self->{err},
 		$self->{timer});
 	$self->{pid} = $self->query('SELECT pg_backend_pid()');
+	weaken($open{ $self->{pid} } = $self);
 	$self->query($options{on_connect}) if defined $options{on_connect};
 	return $self;
 }
@@ -43,7 +48,9 @@ sub start
 	$self->{mark} = "-- end of statement $self->{statements} --";
 	$self->{out} = '';
 	$self->{err} = '';
-	$self->{in} .= "$sql\n;\n\\echo '$self->{mark}'\n\\warn '$self->{mark}'\n";
+	my $sent = "$sql\n;\n\\echo '$self->{mark}'\n\\warn '$self->{mark}'\n";
+	$self->{lines} += $sent =~ tr/\n//;
+	$self->{in} .= $sent;
 	$self->{run}->pump_nb;
 	return;
 }
@@ -106,8 +113,15 @@ sub state_of
 sub quit
 {
 	my ($self) = @_;
+	delete $open{ $self->{pid} };
 	$self->{in} .= "\\q\n";
 	$self->{run}->finish;
+	return;
+}
+
+sub quit_all
+{
+	eval { $_->quit } foreach grep { defined } values %open;
 	return;
 }
 
@@ -115,6 +129,7 @@ sub quit
 sub abandon
 {
 	my ($self) = @_;
+	delete $open{ $self->{pid} };
 	$self->{run}->kill_kill;
 	return;
 }

@@ -19,8 +19,9 @@ sub copy
 	if (!-d $template)
 	{
 		$run->('initdb', '-D', "$template.$$", @options);
-		# To fill new files of the write-ahead log with zeros takes as long as to write what is logged.
-		append_to_file("$template.$$/postgresql.conf", "wal_init_zero = off\n");
+		# To fill new files of the write-ahead log with zeros takes as long as to write what is logged, and to
+		# compile a statement longer than to run it.
+		append_to_file("$template.$$/postgresql.conf", "wal_init_zero = off\njit = off\n");
 		# another test may have been first
 		rename "$template.$$", $template;
 	}
