@@ -5,9 +5,6 @@
 # temporary folder only, and are gone when the test ends.
 package Cluster;
 
-use strict;
-use warnings;
-
 use CommandLine qw(slurp wait_for);
 use File::Temp qw(tempdir);
 use Server qw(server_dsn speak_to hang_up);

@@ -1,7 +1,7 @@
 # CommandLine.pm
 #	  Runs the program under test and gives back all that it said.
 #
-# Each test file works in a temporary folder of its own.  BLOOMFILTER names the
+# Who uses it has strict, warnings and Test::More, too.  Each test file works in a temporary folder of its own.  BLOOMFILTER names the
 # program; test/cli/run sets it to one built with sanitizers.
 package CommandLine;
 
@@ -9,13 +9,21 @@ use strict;
 use warnings;
 
 use Cwd qw(abs_path);
-use Exporter qw(import);
+use Exporter ();
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Test::More;
 use Time::HiRes qw(sleep clock_gettime CLOCK_MONOTONIC);
 
-our @EXPORT = qw(program skip_leaks start ending run ask refuses wait_for slurp spew overwrite read_table);
+our @ISA = 'Exporter';
+our @EXPORT = (qw(program skip_leaks start ending run ask refuses wait_for slurp spew overwrite read_table), grep { !/^\$/ } @Test::More::EXPORT);
+
+sub import
+{
+	strict->import;
+	warnings->import;
+	return __PACKAGE__->export_to_level(1, @_);
+}
 
 my $here = dirname(abs_path(__FILE__));
 my $program = $ENV{BLOOMFILTER} || "$here/../../build/cli/bloomfilter";

@@ -3,16 +3,12 @@
 #	  loopback, and what a folder and a host's file say.
 package Hosts;
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Cwd qw(abs_path);
 use Digest::SHA;
 use Exporter qw(import);
 use IO::Socket::INET;
 use POSIX qw(WNOHANG);
-use Test::More;
 
 our @EXPORT = qw(free_port begin finish process_of is_alive begin_nginx start_nginx begin_web by_url manifest torn told status_word page_of lacks count_of has page_serial exporter_says promised promised_by_dsn);
 

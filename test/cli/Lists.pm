@@ -2,9 +2,6 @@
 #	  States of one list on a web server without a database, and hosts that follow it.
 package Lists;
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Exporter qw(import);
 use File::Basename qw(basename dirname);

@@ -2,9 +2,6 @@
 #	  Programs of a host that have a followed file open, and what they say of it.
 package Readers;
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Exporter qw(import);
 use IPC::Open2;

@@ -2,13 +2,9 @@
 #	  What the tests of bloomfilter pull share: a schema on a server, and filters.
 package Server;
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Exporter qw(import);
 use IPC::Open2;
-use Test::More;
 
 our @EXPORT = qw(server_dsn own_database speak_to hang_up sql make_index publish);
 

@@ -1,12 +1,8 @@
 # build.t
 #	  bloomfilter build: the same keys and parameters, the same bytes.
 
-use strict;
-use warnings;
-
 use CommandLine;
 use List::Util qw(shuffle);
-use Test::More;
 
 sub lines { return join '', map { "$_\n" } @_; }
 

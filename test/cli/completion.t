@@ -1,9 +1,6 @@
 # completion.t
 #	  What bash completes, against what the program takes.
 
-use strict;
-use warnings;
-
 use Cwd qw(abs_path);
 use FindBin;
 my $script;
@@ -12,7 +9,6 @@ BEGIN { $script = abs_path("$FindBin::Bin/../../src/cli/bloomfilter.bash"); }
 BEGIN { $ENV{BLOOMFILTER} = $ENV{BLOOMFILTER_PLAIN} if $ENV{BLOOMFILTER_PLAIN}; }
 
 use CommandLine;
-use Test::More;
 
 plan skip_all => 'no bash that has mapfile'
   if system('bash -c "help mapfile" >/dev/null 2>&1') != 0;

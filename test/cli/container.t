@@ -5,9 +5,6 @@
 # Works in a mount namespace of its own, which takes no root.  A limit of memory takes root, and
 # a program without sanitizers.  Needs nginx.
 
-use strict;
-use warnings;
-
 use FindBin;
 BEGIN
 {
@@ -25,7 +22,6 @@ use CommandLine;
 use Hosts;
 use Lists;
 use Readers qw(open_reader close_readers);
-use Test::More;
 
 my $reader = $ENV{BLOOMFILTER_READER} // plan skip_all => 'BLOOMFILTER_READER names no program';
 my $url = begin_nginx(free_port());

@@ -1,11 +1,7 @@
 # contains.t
 #	  bloomfilter contains.
 
-use strict;
-use warnings;
-
 use CommandLine;
-use Test::More;
 use XXH64;
 
 sub lines { return join '', map { "$_\n" } @_; }

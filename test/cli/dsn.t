@@ -3,13 +3,9 @@
 #
 # The extension is in a schema that is on no search path, as it may be.
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 
 my $dsn = own_database('bloomfilter_cli_dsn');
 

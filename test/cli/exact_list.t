@@ -6,13 +6,9 @@
 # restore, a failover, a fork, a change of kind and damage a host has the list, or an error
 # with a word.  Needs a server with the extension and nginx.  Each wait is for a condition.
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 use XXH64;
 
 my $database = 'bloomfilter_cli_exact';

@@ -1,11 +1,7 @@
 # explain.t
 #	  bloomfilter explain: the lines of a look-up, as section 16 of doc/FORMAT.md has them.
 
-use strict;
-use warnings;
-
 use CommandLine;
-use Test::More;
 
 # The worked example of section 13, and its lines.
 my ($example) = grep { $_->{name} eq 'worked_example' } read_table('filters.tsv');

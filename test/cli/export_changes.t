@@ -5,14 +5,10 @@
 # Needs a server with the extension and nginx.  Everything listens on loopback.  Each wait
 # is for a condition.
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Digest::SHA qw(sha256_hex);
 use Hosts;
 use Server;
-use Test::More;
 use Time::HiRes qw(time);
 
 skip_leaks();

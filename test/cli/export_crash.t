@@ -6,14 +6,10 @@
 # The crash loses write-ahead log of which the exporter has told keys, and positions of it
 # are used again by other keys.
 
-use strict;
-use warnings;
-
 use Cluster;
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 
 server_dsn();
 my $url = begin_nginx(free_port());

@@ -11,16 +11,12 @@
 # too few questions: who has failed waits longer each time, and a day that asks nothing tells nothing.
 # test/cross/run runs it with readers of all languages that have the file open all day: see open_readers.
 
-use strict;
-use warnings;
-
 use Cluster;
 use CommandLine;
 use Hosts;
 use Readers qw(open_readers);
 use List::Util qw(max min);
 use Server;
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 skip_leaks();

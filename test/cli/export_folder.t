@@ -5,14 +5,10 @@
 #
 # Needs a server with the extension.  Each wait is for a condition.
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Cwd;
 use Hosts;
 use Server;
-use Test::More;
 
 my $dsn = own_database('bloomfilter_cli_export_folder');
 my $here = getcwd();

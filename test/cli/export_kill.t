@@ -7,16 +7,12 @@
 # right to trace.  Programs are started so often that they are those without sanitizers, if there
 # are some.  A folder in memory is filled where a user may mount one in a namespace.
 
-use strict;
-use warnings;
-
 use Cwd qw(getcwd);
 BEGIN { $ENV{BLOOMFILTER} = $ENV{BLOOMFILTER_PLAIN} if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
 use File::Copy qw(cp);
 use Hosts;
 use Server;
-use Test::More;
 
 my $dsn = own_database('bloomfilter_cli_export_kill');
 plan skip_all => 'strace can trace nothing here' if system('strace -o /dev/null true >/dev/null 2>&1') != 0;

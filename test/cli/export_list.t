@@ -5,13 +5,9 @@
 # Needs a server with the extension and nginx.  Everything listens on loopback.  Each wait
 # is for a condition.
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 
 skip_leaks();
 

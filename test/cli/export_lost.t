@@ -4,14 +4,10 @@
 #
 # Needs a server with the extension, and nginx.
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Cwd;
 use Hosts;
 use Server;
-use Test::More;
 
 skip_leaks();
 

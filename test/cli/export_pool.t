@@ -4,14 +4,10 @@
 #
 # Needs pgbouncer and nginx.  Everything listens on sockets and on loopback.
 
-use strict;
-use warnings;
-
 use Cluster;
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 
 skip_leaks();
 

@@ -2,14 +2,10 @@
 #	  bloomfilter export of an index and of a list from a hot standby, and bloomfilter pull --dsn of
 #	  the index: it lags, refuses its index, cancels looks, restarts, and becomes the primary.
 
-use strict;
-use warnings;
-
 use Cluster;
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 
 skip_leaks();
 

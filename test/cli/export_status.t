@@ -4,15 +4,10 @@
 #
 # Needs a server with the extension.
 
-use strict;
-use warnings;
-
 use FindBin;
-
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 
 skip_leaks();
 # What status says is tested here.

@@ -2,13 +2,9 @@
 #	  bloomfilter info, and what is common to all subcommands: help, versions,
 #	  options, hostile files.
 
-use strict;
-use warnings;
-
 use CommandLine;
 use JSON::PP;
 use List::Util qw(sum);
-use Test::More;
 
 # The program itself
 my ($status, $out, $err) = run('', '--version');

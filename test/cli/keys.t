@@ -1,11 +1,7 @@
 # keys.t
 #	  How keys of each type are written.
 
-use strict;
-use warnings;
-
 use CommandLine;
-use Test::More;
 
 # Type and seed stand in the file; test/core has all of keys.tsv, test/cross what SQL says of each type.
 is((run("42\n", 'build', '-n', '100', '-t', 'integer', '-s', '-7', 'typed'))[0], 0, 'a key of a type');

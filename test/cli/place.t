@@ -5,15 +5,11 @@
 #
 # Needs nginx, which listens on loopback.
 
-use strict;
-use warnings;
-
 use CommandLine;
 use File::Copy qw(copy);
 use Hosts;
 use Lists;
 use Readers qw(open_reader close_readers);
-use Test::More;
 use Time::HiRes qw(sleep);
 
 skip_leaks();

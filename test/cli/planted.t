@@ -2,15 +2,10 @@
 #	  Whoever may create in a schema on the role's search_path plants operators and functions
 #	  that fit better than those of our statements: export and pull run none of them.
 
-use strict;
-use warnings;
-
 use FindBin;
-
 use Cluster;
 use CommandLine;
 use Server;
-use Test::More;
 
 my $dsn = own_database('bloomfilter_cli_planted');
 my $tree = "$FindBin::Bin/../..";

@@ -5,18 +5,13 @@
 #
 # Needs nginx; a library (shim.c) writes down what the disk is told.
 
-use strict;
-use warnings;
-
 # Programs are started so often that they are those without sanitizers.
 BEGIN { $ENV{BLOOMFILTER} = $ENV{BLOOMFILTER_PLAIN} if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
 use Hosts;
 use Lists;
 use POSIX qw(mkfifo);
-use Test::More;
 use XXH64;
-
 
 my $shim = $ENV{BLOOMFILTER_SHIM} // plan skip_all => 'BLOOMFILTER_SHIM names no library';
 my $url = begin_nginx(free_port());

@@ -6,17 +6,12 @@
 # test/cross/run runs it with readers of all languages: see open_readers. Needs nginx; a library
 # (shim.c) kills.
 
-use strict;
-use warnings;
-
 # Programs are started so often that they are those without sanitizers.
 BEGIN { $ENV{BLOOMFILTER} = $ENV{BLOOMFILTER_PLAIN} if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
 use Hosts;
 use Lists;
 use Readers qw(open_readers);
-use Test::More;
-
 
 my $shim = $ENV{BLOOMFILTER_SHIM} // plan skip_all => 'BLOOMFILTER_SHIM names no library';
 my $url = begin_nginx(free_port());

@@ -3,13 +3,9 @@
 #
 # Needs no server: its web server is here, and lies where the file "lie" says so.
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Hosts;
 use Lists;
-use Test::More;
 
 skip_leaks();
 

@@ -5,14 +5,10 @@
 # Needs a server with the extension, nginx and minisign.  Everything listens on loopback.
 # Each wait is for a condition.
 
-use strict;
-use warnings;
-
 use Cwd qw(abs_path);
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 
 skip_leaks();
 

@@ -4,15 +4,11 @@
 #
 # A web server of the test's own answers as it is told.  Needs a server with the extension.
 
-use strict;
-use warnings;
-
 use Digest::SHA qw(sha256_hex);
 
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 
 skip_leaks();

@@ -5,16 +5,12 @@
 # faketime gives one program another time.  Needs a server with the extension, nginx, and a
 # program without sanitizers, which don't go with it.
 
-use strict;
-use warnings;
-
 use Cwd qw(abs_path);
 my $plain;
 BEGIN { $plain = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 
 skip_leaks();
 

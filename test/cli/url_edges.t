@@ -5,14 +5,10 @@
 # Needs a server with the extension and nginx; minisign for the signature's word.
 # Everything listens on loopback.  Each wait is for a condition.
 
-use strict;
-use warnings;
-
 use IO::Socket::INET;
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 
 skip_leaks();
 # What status says is tested here.

@@ -4,15 +4,11 @@
 #
 # Needs nginx, which listens on loopback.
 
-use strict;
-use warnings;
-
 use CommandLine;
 use Digest::SHA qw(sha256_hex);
 use Hosts;
 use IO::Socket::INET;
 use Lists;
-use Test::More;
 use XXH64;
 
 skip_leaks();

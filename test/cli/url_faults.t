@@ -5,9 +5,6 @@
 #
 # Needs nginx; a library (shim.c) stands between the follower and its file.
 
-use strict;
-use warnings;
-
 # Programs are started so often that they are those without sanitizers.
 BEGIN { $ENV{BLOOMFILTER} = $ENV{BLOOMFILTER_PLAIN} if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
@@ -15,7 +12,6 @@ use Hosts;
 use Lists;
 use POSIX qw(ENOSPC EIO);
 use Readers qw(open_reader close_readers);
-use Test::More;
 
 my $shim = $ENV{BLOOMFILTER_SHIM} // plan skip_all => 'BLOOMFILTER_SHIM names no library';
 my $reader = $ENV{BLOOMFILTER_READER} // plan skip_all => 'BLOOMFILTER_READER names no program';

@@ -4,14 +4,10 @@
 #
 # Needs a server with the extension, nginx with TLS, and openssl for the certificates.
 
-use strict;
-use warnings;
-
 use Cwd qw(abs_path);
 use CommandLine;
 use Hosts;
 use Server;
-use Test::More;
 
 skip_leaks();
 

@@ -1,11 +1,7 @@
 # verify.t
 #	  bloomfilter verify.
 
-use strict;
-use warnings;
-
 use CommandLine;
-use Test::More;
 
 sub lines { return join '', map { "$_\n" } @_; }
 
