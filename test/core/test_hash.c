@@ -182,90 +182,6 @@ test_reduce(void)
 	ok(holds, "bf_reduce is the high half of the product");
 }
 
-static void
-test_block(void)
-{
-	static const uint32_t counts[] = {1, 2, 3, 7, 1000, 8388543, UINT32_MAX};
-	uint64_t	random = 7;
-	bool		ends = true;
-	bool		rises = true;
-	bool		folds = true;
-	unsigned	i;
-	unsigned	c;
-
-	for (c = 0; c < sizeof counts / sizeof *counts; c++)
-	{
-		uint32_t	blocks = counts[c];
-		uint64_t	hash = 0;
-		uint32_t	last = 0;
-
-		ends &= bf_block_of(0, blocks) == 0 && bf_block_of(UINT64_MAX, blocks) == blocks - 1;
-		for (i = 0; i < 10000; i++)
-		{
-			uint64_t	step = next_random(&random) >> 14;
-
-			if (hash > UINT64_MAX - step)
-				break;
-			hash += step;
-			rises &= bf_block_of(hash, blocks) >= last;
-			last = bf_block_of(hash, blocks);
-		}
-	}
-	for (i = 0; i < 100000; i++)
-	{
-		uint64_t	hash = next_random(&random);
-
-		folds &= bf_block_of(hash, 720720) / 13 == bf_block_of(hash, 720720 / 13);
-	}
-	ok(ends, "the least hash is in the first block, the greatest in the last");
-	ok(bf_part_of(UINT64_MAX, 1) == 0 && bf_part_of(UINT64_MAX, 65535) < 65535, "a part is below the number of parts");
-	ok(rises, "the block never falls as the hash grows");
-	ok(folds, "a block's number divided is the block's number among fewer");
-}
-
-/* Chi-square of counts that should be equal. */
-static double
-chi_square(const uint32_t *counts, unsigned cells, double expected)
-{
-	double		sum = 0.0;
-	unsigned	i;
-
-	for (i = 0; i < cells; i++)
-		sum += (counts[i] - expected) * (counts[i] - expected) / expected;
-	return sum;
-}
-
-/* 0.9999 quantiles for 255 degrees of freedom. */
-#define CHI_SQUARE_255 347.7
-
-static void
-test_evenness(void)
-{
-	uint32_t	in_part[256] = {0};
-	uint32_t	in_block[256] = {0};
-	uint32_t	at_bit[256] = {0};
-	uint64_t	kept = 0;
-	uint64_t	key;
-
-	for (key = 0; key < 2560000; key++)
-	{
-		uint64_t	hash = bf_hash_word(key, 3);
-
-		in_part[bf_part_of(hash, 256)]++;
-		if (bf_part_of(hash, 16) != 5)
-			continue;
-		kept++;
-		in_block[bf_block_of(hash, 256)]++;
-		at_bit[bf_probe_bit(bf_probe(hash, 0), 9) / 2]++;
-	}
-	ok(chi_square(in_part, 256, 10000.0) < CHI_SQUARE_255,
-	   "keys spread evenly over 256 parts");
-	ok(chi_square(in_block, 256, (double) kept / 256) < CHI_SQUARE_255,
-	   "the keys of one part spread evenly over 256 blocks");
-	ok(chi_square(at_bit, 256, (double) kept / 256) < CHI_SQUARE_255,
-	   "the first probes of one part spread evenly over a block");
-}
-
 int
 main(void)
 {
@@ -274,7 +190,5 @@ main(void)
 	test_probes();
 	test_checksum();
 	test_reduce();
-	test_block();
-	test_evenness();
 	return tap_done();
 }

@@ -54,91 +54,6 @@ test_golden(void)
 	ok(rows > 200 && holds, "%u filters have their pinned sizes", rows);
 }
 
-/* The least bits per key for p in large blocks of this size, by bisection. */
-static double
-least_bits_per_key(double p, unsigned log2_block_bits)
-{
-	double		best = HUGE_VAL;
-	unsigned	k;
-
-	for (k = 1; k <= 32; k++)
-	{
-		bf_geometry geometry = {0, log2_block_bits, k};
-		double		block = ldexp(1.0, (int) log2_block_bits);
-		double		low = 1.0;
-		double		high = 400.0;
-
-		while (high - low > 1e-6)
-		{
-			double		middle = (low + high) / 2.0;
-
-			if (bf_expect_load(block / middle, &geometry).rate <= p)
-				high = middle;
-			else
-				low = middle;
-		}
-		if (bf_expect_load(block / high, &geometry).rate <= p && high < best)
-			best = high;
-	}
-	return best;
-}
-
-/* Excess over the ideal in per cent: rows by p, columns by block, 2^8 to 2^14. */
-typedef struct excess_row
-{
-	double		p;
-	double		excess[7];
-	unsigned	chosen;
-} excess_row;
-
-static const excess_row excess_rows[] = {
-	{0.1, {1.5, 0.9, 0.6, 0.5, 0.4, 0.4, 0.3}, 9},
-	{0.01, {6.7, 3.5, 1.8, 1.0, 0.5, 0.3, 0.2}, 9},
-	{0.001, {16, 8.1, 4.1, 2.1, 1.0, 0.5, 0.3}, 10},
-	{1e-4, {30, 15, 7.5, 3.8, 1.9, 1.0, 0.5}, 11},
-	{1e-5, {48, 24, 12, 6.0, 3.0, 1.5, 0.8}, 12},
-	{1e-6, {73, 35, 18, 8.8, 4.4, 2.2, 1.1}, 12},
-	{1e-7, {105, 49, 24, 12, 6.1, 3.1, 1.5}, 13},
-	{1e-9, {204, 86, 41, 20, 10, 5.1, 2.6}, 14}
-};
-
-/* Half a unit of the digit to which the table is rounded, and a little. */
-static double
-rounding(double value)
-{
-	return value >= 10.0 ? 0.55 : 0.055;
-}
-
-static void
-test_excess(void)
-{
-	bool		table_holds = true;
-	bool		choice_holds = true;
-	unsigned	row;
-	unsigned	i;
-
-	for (row = 0; row < COUNT(excess_rows); row++)
-	{
-		const excess_row *r = &excess_rows[row];
-		double		ideal = -log(r->p) / (LN_2 * LN_2);
-		bf_sizing	sizing;
-
-		/* Each row from the first block size of the format. */
-		for (i = 1; i < 7; i++)
-		{
-			double		excess = 100.0 * (least_bits_per_key(r->p, 8 + i) / ideal - 1.0);
-
-			table_holds &= check(fabs(excess - r->excess[i]) <= rounding(r->excess[i]),
-								 "p = %g, 2^%u bits: %.2f %%", r->p, 8 + i, excess);
-		}
-		choice_holds &= check(bf_size_for_rate(1000000, r->p, &sizing) &&
-							  sizing.geometry.log2_block_bits == r->chosen,
-							  "p = %g: 2^%u bits", r->p, sizing.geometry.log2_block_bits);
-	}
-	ok(table_holds, "the excess over the ideal by rate and block is the documented one");
-	ok(choice_holds, "the smallest block within 4.5 %% is chosen for each rate");
-}
-
 static void
 test_size(void)
 {
@@ -538,7 +453,6 @@ int
 main(void)
 {
 	test_golden();
-	test_excess();
 	test_size();
 	test_promise();
 	test_monotony();

@@ -97,11 +97,7 @@ test_values(void)
 int
 main(void)
 {
-	tsv		   *table = tsv_open("manifests.tsv");
-
-	while (tsv_next(table))
-		check_row(table);
-	tsv_close(table);
+	tsv_each("manifests.tsv", check_row);
 	test_lead();
 	test_values();
 	return tap_done();

@@ -255,20 +255,10 @@ check_row(const tsv *table)
 	free(bytes);
 }
 
-static void
-test_vectors(void)
-{
-	tsv		   *table = tsv_open("pages.tsv");
-
-	while (tsv_next(table))
-		check_row(table);
-	tsv_close(table);
-}
-
 int
 main(void)
 {
-	test_vectors();
+	tsv_each("pages.tsv", check_row);
 	test_who();
 	test_groups();
 	test_told();

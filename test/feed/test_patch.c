@@ -315,11 +315,7 @@ check_size(void)
 int
 main(void)
 {
-	tsv		   *table = tsv_open("patches.tsv");
-
-	while (tsv_next(table))
-		check_row(table);
-	tsv_close(table);
+	tsv_each("patches.tsv", check_row);
 	check_random(9, 1, 0);
 	check_random(9, 1, 400);
 	check_random(12, 228840, 4000);

@@ -617,11 +617,7 @@ test_full(void)
 int
 main(void)
 {
-	tsv		   *table = tsv_open("changes.tsv");
-
-	while (tsv_next(table))
-		check_changes_row(table);
-	tsv_close(table);
+	tsv_each("changes.tsv", check_changes_row);
 	test_law();
 	test_full();
 	test_days();

@@ -1,6 +1,7 @@
 /*
  * demand.h
- *	  What the fuzzers have in common: what must hold, and keys that are asked for.
+ *	  What the fuzzers have in common: what must hold, keys that are asked for, and the input in memory
+ *	  of its own.
  */
 #ifndef FUZZ_DEMAND_H
 #define FUZZ_DEMAND_H
@@ -8,8 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bf_hash.h"
+
+extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Fields of a filter's header that are made right. */
 #define AT_BITS_SET	40
@@ -35,6 +39,26 @@ hash_keys(uint64_t hashes[KEYS], uint64_t seed)
 		hashes[i] = bf_hash_word(i, seed);
 	hashes[0] = 0;
 	hashes[1] = UINT64_MAX;
+}
+
+/* Uses the input as it is and, if it is as long as what is repaired, once more with that made right. */
+static inline void
+use_twice(const uint8_t *data, size_t size, void (*use) (const uint8_t *bytes, size_t length),
+		  size_t least, void (*repair) (uint8_t *bytes, size_t length))
+{
+	uint8_t    *copy = malloc(size > 0 ? size : 1);
+
+	if (copy == NULL)
+		return;
+	if (size > 0)
+		memcpy(copy, data, size);
+	use(copy, size);
+	if (size >= least)
+	{
+		repair(copy, size);
+		use(copy, size);
+	}
+	free(copy);
 }
 
 #endif							/* FUZZ_DEMAND_H */

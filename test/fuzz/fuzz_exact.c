@@ -109,14 +109,5 @@ extern void fuzz_exact(const uint8_t *data, size_t size);
 void
 fuzz_exact(const uint8_t *data, size_t size)
 {
-	uint8_t    *copy = malloc(size > 0 ? size : 1);
-
-	use(data, size);
-	if (copy != NULL && size >= BF_EXACT_HEADER_BYTES)
-	{
-		memcpy(copy, data, size);
-		repair(copy, size);
-		use(copy, size);
-	}
-	free(copy);
+	use_twice(data, size, use, BF_EXACT_HEADER_BYTES, repair);
 }

@@ -47,8 +47,6 @@ parse(const char *text, size_t length)
 	feed_manifest_free(&manifest);
 }
 
-int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

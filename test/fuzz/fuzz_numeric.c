@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bf_key.h"
+#include "demand.h"
 
 /* Whether bytes are a plain decimal: -? digits (. digits?)? */
 static bool
@@ -45,8 +46,6 @@ is_shortest(const char *text, size_t length)
 	return memchr(text, '.', length) == NULL ||
 		(text[length - 1] != '0' && text[length - 1] != '.');
 }
-
-int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

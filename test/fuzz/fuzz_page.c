@@ -39,23 +39,16 @@ read_all(const uint8_t *file, size_t length)
 	free(parts);
 }
 
-int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+static void
+repair(uint8_t *file, size_t length)
+{
+	bf_store_le64(file + 8, length);
+	bf_store_le64(file + 504, bf_hash(file, 504, 0));
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t    *file = malloc(size + 1);
-
-	if (file == NULL)
-		return 0;
-	memcpy(file, data, size);
-	read_all(file, size);
-	if (size >= FEED_PAGE)
-	{
-		bf_store_le64(file + 8, size);
-		bf_store_le64(file + 504, bf_hash(file, 504, 0));
-		read_all(file, size);
-	}
-	free(file);
+	use_twice(data, size, read_all, FEED_PAGE, repair);
 	return 0;
 }

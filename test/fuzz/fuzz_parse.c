@@ -140,21 +140,10 @@ repair(uint8_t *bytes, size_t length)
 
 extern void fuzz_exact(const uint8_t *data, size_t size);
 
-int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t    *copy = malloc(size > 0 ? size : 1);
-
-	use(data, size);
-	if (copy != NULL && size >= BF_HEADER_BYTES)
-	{
-		memcpy(copy, data, size);
-		repair(copy, size);
-		use(copy, size);
-	}
-	free(copy);
+	use_twice(data, size, use, BF_HEADER_BYTES, repair);
 	fuzz_exact(data, size);
 	return 0;
 }

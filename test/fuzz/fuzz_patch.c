@@ -148,30 +148,28 @@ read_exact(const uint8_t *bytes, size_t length)
 	feed_patch_each(&patch, NULL, note_exact, next);
 }
 
-int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+static void
+read_both(const uint8_t *bytes, size_t length)
+{
+	read_all(bytes, length);
+	read_exact(bytes, length);
+}
+
+static void
+repair(uint8_t *bytes, size_t length)
+{
+	bf_store_le64(bytes + PATCH_AT_LENGTH, length);
+	bf_store_le64(bytes + PATCH_AT_CHECKSUM, feed_patch_checksum(bytes, length));
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t    *bytes = malloc(size + 1);
-
 	if (parts[0].levels == 0)
 	{
 		make_parts();
 		make_exact_parts();
 	}
-	if (bytes == NULL)
-		return 0;
-	memcpy(bytes, data, size);
-	read_all(bytes, size);
-	read_exact(bytes, size);
-	if (size >= FEED_PATCH_BYTES)
-	{
-		bf_store_le64(bytes + PATCH_AT_LENGTH, size);
-		bf_store_le64(bytes + PATCH_AT_CHECKSUM, feed_patch_checksum(bytes, size));
-		read_all(bytes, size);
-		read_exact(bytes, size);
-	}
-	free(bytes);
+	use_twice(data, size, read_both, FEED_PATCH_BYTES, repair);
 	return 0;
 }

@@ -11,6 +11,7 @@
 
 #include "ask.h"
 #include "bf_key.h"
+#include "demand.h"
 
 /* The most columns that a filter's header has room for. */
 #define COLUMNS 6
@@ -86,8 +87,6 @@ type_in(uint32_t full, size_t i)
 {
 	return (int) (full >> (8 + 4 * i) & 15);
 }
-
-int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -13,6 +13,7 @@
 
 #include "ask.h"
 #include "bf_text.h"
+#include "demand.h"
 
 static const int types[] = {
 	BF_KEY_INTEGER, BF_KEY_NUMERIC, BF_KEY_FLOAT, BF_KEY_BYTEA, BF_KEY_UUID,
@@ -81,8 +82,6 @@ check(int type, const char *text, size_t length, const bf_text_slice *key)
 		abort();
 	free(copy);
 }
-
-int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -42,6 +42,36 @@ count_missing(const bloomfilter *filter, int64_t first, int64_t last)
 	return missing;
 }
 
+typedef struct asking
+{
+	const bloomfilter *filter;
+	int			type;
+	int			wanted;
+	int			wrong;
+} asking;
+
+static void
+ask(void *context, const uint8_t *bytes, size_t length)
+{
+	asking	   *state = context;
+	bloomfilter_slice slice = {bytes, length};
+	uint8_t		found = 2;
+	int			code;
+
+	state->wrong += bloomfilter_contains(state->filter, state->type, bytes, length) != state->wanted;
+	code = bloomfilter_contains_batch(state->filter, state->type, &slice, 1, &found, NULL);
+	state->wrong += code != BLOOMFILTER_OK || found != state->wanted;
+}
+
+int
+wrong_keys(const bloomfilter *filter, int type, const tsv *table, const char *column, int wanted)
+{
+	asking		state = {filter, type == 0 ? BLOOMFILTER_KEY_INTEGER : type, wanted, 0};
+
+	tsv_keys(table, column, ask, &state);
+	return state.wrong;
+}
+
 int
 equal_bytes(const bloomfilter *a, const bloomfilter *b)
 {

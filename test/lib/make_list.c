@@ -163,6 +163,32 @@ make_tracked_list(const char *path, const bloomfilter *filter)
 	make(path, filter, true, NULL);
 }
 
+bloomfilter_watched *watched;
+bloomfilter_reader *reader;
+
+void
+begin_watching(const char *path, unsigned flags)
+{
+	need(bloomfilter_watched_open(path, flags, NULL, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+}
+
+void
+end_watching(void)
+{
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(watched);
+}
+
+int
+asked(int64_t key)
+{
+	int			answer = bloomfilter_contains_int64(bloomfilter_reader_enter(reader), key);
+
+	bloomfilter_reader_leave(reader);
+	return answer;
+}
+
 static bool
 write_at(void *state, const uint8_t *bytes, size_t length, uint64_t at)
 {

@@ -19,6 +19,15 @@ extern void this_boot(uint8_t boot[FEED_BOOT_BYTES]);
  */
 extern void make_list(const char *path, const bloomfilter *filter, feed_who *who);
 
+/* What a test watches, and who reads it. */
+extern bloomfilter_watched *watched;
+extern bloomfilter_reader *reader;
+extern void begin_watching(const char *path, unsigned flags);
+extern void end_watching(void);
+
+/* What the filter of now says of an integer. */
+extern int	asked(int64_t key);
+
 /* Writes who anew, the checksum included. */
 extern void put_who(const char *path, const feed_who *who);
 

@@ -105,34 +105,19 @@ opened(const char *name, unsigned flags)
 	return filter;
 }
 
-/* What a test watches, and who reads it; clocks stand still meanwhile. */
-static bloomfilter_watched *watched;
-static bloomfilter_reader *reader;
-
+/* Clocks stand still while a test watches the file. */
 static void
-begin_watching(unsigned flags)
+watch_still(unsigned flags)
 {
 	stop_clocks();
-	need(bloomfilter_watched_open(path, flags, NULL, &watched, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	begin_watching(path, flags);
 }
 
 static void
-end_watching(void)
+let_go(void)
 {
-	bloomfilter_reader_close(reader);
-	bloomfilter_watched_close(watched);
+	end_watching();
 	standing.tv_sec = 0;
-}
-
-/* What the filter of now says of an integer. */
-static int
-asked(int64_t key)
-{
-	int			answer = bloomfilter_contains_int64(bloomfilter_reader_enter(reader), key);
-
-	bloomfilter_reader_leave(reader);
-	return answer;
 }
 
 /* ------------------------------------------------------------------------
@@ -472,21 +457,15 @@ check_golden(const tsv *table, unsigned flags)
 }
 
 static void
-check_vectors(void)
+check_page_row(const tsv *table)
 {
-	tsv		   *table = tsv_open("pages.tsv");
+	size_t		length;
+	uint8_t    *bytes = tsv_bytes(table, "file_hex", &length);
 
-	while (tsv_next(table))
-	{
-		size_t		length;
-		uint8_t    *bytes = tsv_bytes(table, "file_hex", &length);
-
-		stand(path, bytes, length, tsv_text(table, "where"));
-		check_golden(table, 0);
-		check_golden(table, BLOOMFILTER_COPY);
-		free(bytes);
-	}
-	tsv_close(table);
+	stand(path, bytes, length, tsv_text(table, "where"));
+	check_golden(table, 0);
+	check_golden(table, BLOOMFILTER_COPY);
+	free(bytes);
 }
 
 /* ------------------------------------------------------------------------
@@ -523,7 +502,7 @@ count_other(const bloomfilter *filter, const char *keys, int answer)
 }
 
 static void
-check_table_row(const tsv *table, unsigned flags)
+check_table(const tsv *table, unsigned flags)
 {
 	const char *name = tsv_text(table, "name");
 	bool		taken = strcmp(tsv_text(table, "word"), "-") == 0;
@@ -540,34 +519,28 @@ check_table_row(const tsv *table, unsigned flags)
 }
 
 static void
-check_tables(void)
+check_table_row(const tsv *table)
 {
 	static const char wanted[] = "change    false 5\nanswer    false";
-	tsv		   *table = tsv_open("tables.tsv");
+	size_t		length;
+	uint8_t    *bytes = tsv_bytes(table, "file_hex", &length);
 	bloomfilter_info info;
 	bloomfilter *filter;
 	char		text[BLOOMFILTER_EXPLAIN_TEXT];
 
-	while (tsv_next(table))
+	write_file(path, bytes, length);
+	check_table(table, 0);
+	check_table(table, BLOOMFILTER_COPY);
+	if (strcmp(tsv_text(table, "name"), "changed") == 0)
 	{
-		size_t		length;
-		uint8_t    *bytes = tsv_bytes(table, "file_hex", &length);
-
-		write_file(path, bytes, length);
-		check_table_row(table, 0);
-		check_table_row(table, BLOOMFILTER_COPY);
-		if (strcmp(tsv_text(table, "name"), "changed") == 0)
-		{
-			filter = opened(path, 0);
-			bloomfilter_get_info(filter, -1, &info, sizeof info);
-			ok(info.changes == 4 && info.slots == 1024 && status_of(filter).changes == 4, "it says how many changes it has");
-			need(bloomfilter_explain(filter, BLOOMFILTER_KEY_INTEGER, (const uint8_t[8]) {1}, 8, text) == 0, "explained");
-			is(text + strlen(text) - strlen(wanted), wanted, "a key that was changed is explained");
-			bloomfilter_close(filter);
-		}
-		free(bytes);
+		filter = opened(path, 0);
+		bloomfilter_get_info(filter, -1, &info, sizeof info);
+		ok(info.changes == 4 && info.slots == 1024 && status_of(filter).changes == 4, "it says how many changes it has");
+		need(bloomfilter_explain(filter, BLOOMFILTER_KEY_INTEGER, (const uint8_t[8]) {1}, 8, text) == 0, "explained");
+		is(text + strlen(text) - strlen(wanted), wanted, "a key that was changed is explained");
+		bloomfilter_close(filter);
 	}
-	tsv_close(table);
+	free(bytes);
 }
 
 /* Text keys of a batch are known without the blanks at their end, as others are. */
@@ -631,12 +604,12 @@ static void
 check_watched_changes(void)
 {
 	make_tracked_list(path, few);
-	begin_watching(BLOOMFILTER_COPY);
+	watch_still(BLOOMFILTER_COPY);
 	put_change(path, (const uint8_t[8]) {1}, 8, 9, false);
 	same(asked(1), 1, "a copy doesn't know of a change");
 	pass(1000);
 	same(asked(1), 0, "the next look finds it");
-	end_watching();
+	let_go();
 }
 
 /* ------------------------------------------------------------------------
@@ -815,7 +788,7 @@ check_watched(unsigned flags, bool tell, const char *what)
 	bool		told = tell && flags == 0;
 
 	make_list(path, few, NULL);
-	begin_watching(flags);
+	watch_still(flags);
 	held = bloomfilter_reader_enter(reader);
 	if (tell)
 		put_word(path, FEED_SUPERSEDED, 1);
@@ -827,41 +800,39 @@ check_watched(unsigned flags, bool tell, const char *what)
 	pass(1000);
 	same(asked(key), 1, "%s: after a second the new one has come by itself", what);
 	same(bloomfilter_watched_error(watched, NULL), BLOOMFILTER_OK, "%s: without an error", what);
-	end_watching();
+	let_go();
 }
 
 /* The follower was killed before it gave the new file its name, and comes again. */
 static void
 check_superseded_by_none(void)
 {
-
 	make_list(path, few, NULL);
-	begin_watching(0);
+	watch_still(0);
 	put_word(path, FEED_SUPERSEDED, 1);
 	pass(20);
 	same(asked(1), 1, "superseded by none: the file is asked on");
 	put_keys(path, many, 200);
 	put_word(path, FEED_SUPERSEDED, 0);
 	same(asked(new_key()), 1, "superseded by none: and has what comes");
-	end_watching();
+	let_go();
 }
 
 static void
 check_watched_serial(void)
 {
-
 	make_list(path, few, NULL);
-	begin_watching(BLOOMFILTER_COPY);
+	watch_still(BLOOMFILTER_COPY);
 	same(bloomfilter_watched_reload(watched, NULL), 0, "a copy of a list that stays");
 	put_keys(path, many, 200);
 	same(bloomfilter_watched_reload(watched, NULL), 1, "a copy is made anew when bits came");
 	same(count_missing(bloomfilter_reader_enter(reader), 1, KEYS + MORE), 0, "and has them");
 	bloomfilter_reader_leave(reader);
-	end_watching();
-	begin_watching(0);
+	let_go();
+	watch_still(0);
 	put_word(path, FEED_SERIAL, 300);
 	same(bloomfilter_watched_reload(watched, NULL), 0, "what is mapped needs no reload for it");
-	end_watching();
+	let_go();
 }
 
 static void
@@ -870,7 +841,7 @@ check_watched_damage(void)
 	bloomfilter_detail detail;
 
 	make_list(path, few, NULL);
-	begin_watching(0);
+	watch_still(0);
 	unlink(path);
 	same(bloomfilter_watched_reload(watched, &detail), BLOOMFILTER_ERR_SYSTEM, "gone: %s", detail.text);
 	make_list(path, many, NULL);
@@ -883,7 +854,7 @@ check_watched_damage(void)
 	make_list(path, many, NULL);
 	pass(1000);
 	same(asked(new_key()), 1, "a right one is taken");
-	end_watching();
+	let_go();
 }
 
 /* A child has no thread of its parent, and needs none. */
@@ -895,7 +866,7 @@ check_fork(void)
 	int			status = 0;
 
 	make_list(path, few, NULL);
-	begin_watching(0);
+	watch_still(0);
 	need(asked(key) == 0, "a new key");
 	make_list(path, many, NULL);
 	fflush(stdout);
@@ -907,7 +878,7 @@ check_fork(void)
 	need(waitpid(child, &status, 0) == child, "child");
 	same(status, 0, "a child sees a new file by itself");
 	same(asked(key), 1, "and so does its parent");
-	end_watching();
+	let_go();
 }
 
 int
@@ -923,8 +894,8 @@ main(void)
 	check_first_keys();
 	check_copied_file();
 	check_namespace();
-	check_vectors();
-	check_tables();
+	tsv_each("pages.tsv", check_page_row);
+	tsv_each("tables.tsv", check_table_row);
 	check_changed_texts();
 	check_counted_table();
 	check_watched_changes();

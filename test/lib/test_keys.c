@@ -203,8 +203,10 @@ check_bytes_of_types(void)
 		{BLOOMFILTER_KEY_UUID, "01020300000000000000000000000000", "010203000000000000000000000000", BLOOMFILTER_ERR_KEY, "15 bytes"},
 		{BLOOMFILTER_KEY_BYTEA, "ff00", "ff00", 1, "bytea"}
 	};
+	uint8_t		macaddr[8];
 	size_t		i;
 
+	same((long long) bf_key_macaddr((const uint8_t *) "\010\0\x2b\xfe\xfe\1\2\3", 8, macaddr), 8, "eight bytes with FE FE in the middle stay eight");
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
 	{
 		uint8_t		key[18];
@@ -248,6 +250,8 @@ check_types(void)
 		same(bloomfilter_text_type_of_name(bloomfilter_key_type_name(type)), type, "name of type %d", type);
 	ok(bloomfilter_key_type_name(BF_KEY_LAST + 1) == NULL && bloomfilter_key_type_name(-1) == NULL, "no name of the next type and -1");
 	same(bloomfilter_text_type_of_name("int4"), BLOOMFILTER_ERR_ARGUMENT, "no type int4");
+	same(bf_key_type_of_name("row"), BLOOMFILTER_KEY_ROW, "name of a row");
+	ok(strcmp(bloomfilter_key_type_name(BLOOMFILTER_KEY_NONE), "none") == 0, "name of no type");
 	same(bloomfilter_contains(filter, 0, "x", 1), BLOOMFILTER_ERR_ARGUMENT, "type 0 can't be asked");
 	same(bloomfilter_contains(filter, BF_KEY_LAST + 1, "x", 1), BLOOMFILTER_ERR_ARGUMENT, "nor the next type");
 	bloomfilter_close(filter);

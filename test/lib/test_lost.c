@@ -24,9 +24,6 @@ static const char *path;
 static const char *other;		/* a file of another list */
 static bloomfilter *members;
 
-static bloomfilter_watched *watched;
-static bloomfilter_reader *reader;
-
 /*
  * The library's pthread_mutex_unlock is led here by the linker: once a newer file comes at the
  * moment at which a reader has given the lock back.
@@ -54,24 +51,7 @@ static void
 begin(unsigned flags)
 {
 	make_list(path, members, NULL);
-	need(bloomfilter_watched_open(path, flags, NULL, &watched, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
-}
-
-static void
-end(void)
-{
-	bloomfilter_reader_close(reader);
-	bloomfilter_watched_close(watched);
-}
-
-static int
-answer(void)
-{
-	int			code = bloomfilter_contains_int64(bloomfilter_reader_enter(reader), 1);
-
-	bloomfilter_reader_leave(reader);
-	return code;
+	begin_watching(path, flags);
 }
 
 /* As cat does: the file stays the one that it is. */
@@ -120,7 +100,7 @@ check_healed(const char *what)
 {
 	make_list(path, members, NULL);
 	same(bloomfilter_watched_reload(watched, NULL), 1, "%s: another file takes the path", what);
-	same(answer(), 1, "and is asked");
+	same(asked(1), 1, "and is asked");
 	same(bloomfilter_watched_error(watched, NULL), BLOOMFILTER_OK, "without an error");
 }
 
@@ -130,7 +110,7 @@ check_mark(void)
 	bloomfilter *filter;
 
 	begin(0);
-	same(answer(), 1, "a file");
+	same(asked(1), 1, "a file");
 	put_word(path, FEED_SUPERSEDED, FEED_LOST);
 	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_LOST, "whose follower says that it is damaged");
 	check_answers("marked");
@@ -141,9 +121,9 @@ check_mark(void)
 	put_word(path, FEED_SUPERSEDED, FEED_LOST);
 	unlink(path);
 	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_SYSTEM, "one that is gone");
-	same(answer(), BLOOMFILTER_ERR_LOST, "is not asked either");
+	same(asked(1), BLOOMFILTER_ERR_LOST, "is not asked either");
 	check_healed("gone");
-	end();
+	end_watching();
 }
 
 static void
@@ -154,7 +134,7 @@ check_overwritten(const char *with, const char *what)
 	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_LOST, "%s over a file", what);
 	check_answers(what);
 	check_healed(what);
-	end();
+	end_watching();
 }
 
 /* What is in memory is right whatever becomes of the file. */
@@ -164,9 +144,9 @@ check_copy(void)
 	begin(BLOOMFILTER_COPY);
 	write_over(other);
 	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_LOST, "another list over a file that was copied");
-	same(answer(), 1, "the copy is asked on");
+	same(asked(1), 1, "the copy is asked on");
 	check_healed("copied");
-	end();
+	end_watching();
 }
 
 /* Not only a filter of one version: the newest. */
@@ -184,7 +164,7 @@ check_newest(void)
 	second = bloomfilter_reader_enter(reader);
 	ok(first != second, "a file that comes while a reader takes the one before is reached by the next look-up");
 	bloomfilter_reader_leave(reader);
-	end();
+	end_watching();
 }
 
 /* ------------------------------------------------------------------------
@@ -206,9 +186,9 @@ check_identity(const char *filter_path)
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "the right one");
 	need(rename(other, path) == 0, "rename");
 	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_IDENTITY, "a file of another list takes the path");
-	same(answer(), 1, "the old one stays");
+	same(asked(1), 1, "the old one stays");
 	check_healed("identity");
-	end();
+	end_watching();
 }
 
 int

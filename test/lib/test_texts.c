@@ -59,8 +59,10 @@ is_key(const tsv *table, const bloomfilter_slice *key)
 	return equal;
 }
 
+static bloomfilter *empty;
+
 static void
-check_row(const tsv *table, const bloomfilter *empty)
+check_row(const tsv *table)
 {
 	bool		wanted = strcmp(tsv_text(table, "sql"), "key") == 0;
 	text		row = text_of_row(table);
@@ -86,16 +88,6 @@ check_row(const tsv *table, const bloomfilter *empty)
 			 BLOOMFILTER_ERR_ARGUMENT, "no room");
 	free(buffer);
 	free(row.bytes);
-}
-
-static void
-check_vectors(const bloomfilter *empty)
-{
-	tsv		   *table = tsv_open("texts.tsv");
-
-	while (tsv_next(table))
-		check_row(table, empty);
-	tsv_close(table);
 }
 
 /* The longest numerics, written out: read in one pass, and too long ones refused. */
@@ -183,9 +175,8 @@ check_arguments(void)
 int
 main(void)
 {
-	bloomfilter *empty = make_range(10, 1, 1, 0);
-
-	check_vectors(empty);
+	empty = make_range(10, 1, 1, 0);
+	tsv_each("texts.tsv", check_row);
 	check_long();
 	check_details();
 	check_arguments();

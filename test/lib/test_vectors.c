@@ -12,28 +12,6 @@
 #include "tap.h"
 #include "tsv.h"
 
-/* A filter that is asked for the keys of a list, which must all get one answer. */
-typedef struct asking
-{
-	const bloomfilter *filter;
-	int			type;
-	int			wanted;
-	int			wrong;
-} asking;
-
-static void
-ask(void *context, const uint8_t *bytes, size_t length)
-{
-	asking	   *state = context;
-	bloomfilter_slice slice = {bytes, length};
-	uint8_t		found = 2;
-	int			code;
-
-	state->wrong += bloomfilter_contains(state->filter, state->type, bytes, length) != state->wanted;
-	code = bloomfilter_contains_batch(state->filter, state->type, &slice, 1, &found, NULL);
-	state->wrong += code != BLOOMFILTER_OK || found != state->wanted;
-}
-
 /* Whether the first key of a list is explained as the table has it, in lines joined by |. */
 typedef struct explaining
 {
@@ -66,18 +44,6 @@ explains(const bloomfilter *filter, const tsv *table, int type, const char *keys
 
 	tsv_keys(table, keys, explain, &state);
 	return state.right;
-}
-
-static int
-wrong_answers(const bloomfilter *filter, const tsv *table, int type)
-{
-	asking		state = {filter, type == 0 ? BLOOMFILTER_KEY_INTEGER : type, 1, 0};
-
-	tsv_keys(table, "keys", ask, &state);
-	tsv_keys(table, "false_positives", ask, &state);
-	state.wanted = 0;
-	tsv_keys(table, "absent", ask, &state);
-	return state.wrong;
 }
 
 /* The row's list of columns, as info has it. */
@@ -161,7 +127,8 @@ check_filter_row(const tsv *table)
 				  "filters.tsv: %s opens, %s", name, door_names[door]))
 			continue;
 		ok(fields_agree(filter, table), "filters.tsv: %s fields, %s", name, door_names[door]);
-		same(wrong_answers(filter, table, type), 0, "filters.tsv: %s answers, %s", name, door_names[door]);
+		same(wrong_keys(filter, type, table, "keys", 1) + wrong_keys(filter, type, table, "false_positives", 1) +
+			 wrong_keys(filter, type, table, "absent", 0), 0, "filters.tsv: %s answers, %s", name, door_names[door]);
 		ok(refuses_others(filter, type, tsv_number(table, "parts")),
 		   "filters.tsv: %s refuses, %s", name, door_names[door]);
 		ok(explains(filter, table, type, "keys", "key_explained") &&
@@ -169,16 +136,6 @@ check_filter_row(const tsv *table)
 		bloomfilter_close(filter);
 	}
 	free(bytes);
-}
-
-static void
-check_filters(void)
-{
-	tsv		   *table = tsv_open("filters.tsv");
-
-	while (tsv_next(table))
-		check_filter_row(table);
-	tsv_close(table);
 }
 
 static int
@@ -211,7 +168,7 @@ code_of_rule(const char *rule)
 
 /* Each way into the library refuses the row's bytes for the same rule. */
 static void
-check_invalid_row(const tsv *table, const char *rule)
+check_refused(const tsv *table, const char *rule)
 {
 	const char *name = tsv_text(table, "name");
 	size_t		length;
@@ -232,36 +189,26 @@ check_invalid_row(const tsv *table, const char *rule)
 }
 
 static void
-check_invalid(void)
+check_invalid_row(const tsv *table)
 {
-	tsv		   *table = tsv_open("invalid.tsv");
-
-	while (tsv_next(table))
-		check_invalid_row(table, tsv_text(table, "rule"));
-	tsv_close(table);
-}
-
-static int
-wrong_of_exact(const bloomfilter *filter, const tsv *table)
-{
-	int			type = (int) tsv_number(table, "key_type");
-	asking		state = {filter, type == 0 ? BLOOMFILTER_KEY_INTEGER : type, 1, 0};
-
-	tsv_keys(table, "members_hex", ask, &state);
-	state.wanted = 0;
-	tsv_keys(table, "others_hex", ask, &state);
-	tsv_keys(table, "strangers_hex", ask, &state);
-	return state.wrong;
+	check_refused(table, tsv_text(table, "rule"));
 }
 
 static void
 check_exact_row(const tsv *table)
 {
 	const char *name = tsv_text(table, "name");
+	int			type = (int) tsv_number(table, "key_type");
 	size_t		length;
-	uint8_t    *bytes = tsv_bytes(table, "filter_hex", &length);
+	uint8_t    *bytes;
 	int			door;
 
+	if (strcmp(tsv_text(table, "word"), "-") != 0)
+	{
+		check_refused(table, tsv_text(table, "word"));
+		return;
+	}
+	bytes = tsv_bytes(table, "filter_hex", &length);
 	for (door = 0; door < DOORS; door++)
 	{
 		bloomfilter *filter;
@@ -269,10 +216,11 @@ check_exact_row(const tsv *table)
 
 		if (!same(open_by_door(door, bytes, length, &filter, NULL), BLOOMFILTER_OK, "exact.tsv: %s opens, %s", name, door_names[door]))
 			continue;
-		same(wrong_of_exact(filter, table), 0, "exact.tsv: %s answers, %s", name, door_names[door]);
+		same(wrong_keys(filter, type, table, "members_hex", 1) + wrong_keys(filter, type, table, "others_hex", 0) +
+			 wrong_keys(filter, type, table, "strangers_hex", 0), 0, "exact.tsv: %s answers, %s", name, door_names[door]);
 		bloomfilter_get_info(filter, -1, &info, sizeof info);
 		ok(info.exact == 1 && info.version == 2 && info.total_bytes == length && info.seed == tsv_number(table, "seed") &&
-		   (unsigned) info.key_type == tsv_number(table, "key_type") && has_bytes(filter, bytes, length),
+		   (int) info.key_type == type && has_bytes(filter, bytes, length),
 		   "exact.tsv: %s has its fields and bytes, %s", name, door_names[door]);
 		same(check_bytes(filter), BLOOMFILTER_OK, "exact.tsv: %s is sound, %s", name, door_names[door]);
 		bloomfilter_close(filter);
@@ -280,26 +228,11 @@ check_exact_row(const tsv *table)
 	free(bytes);
 }
 
-static void
-check_exact(void)
-{
-	tsv		   *table = tsv_open("exact.tsv");
-
-	while (tsv_next(table))
-	{
-		if (strcmp(tsv_text(table, "word"), "-") == 0)
-			check_exact_row(table);
-		else
-			check_invalid_row(table, tsv_text(table, "word"));
-	}
-	tsv_close(table);
-}
-
 int
 main(void)
 {
-	check_filters();
-	check_invalid();
-	check_exact();
+	tsv_each("filters.tsv", check_filter_row);
+	tsv_each("invalid.tsv", check_invalid_row);
+	tsv_each("exact.tsv", check_exact_row);
 	return tap_done();
 }

@@ -78,6 +78,16 @@ tsv_next(tsv *table)
 	return 1;
 }
 
+void
+tsv_each(const char *name, tsv_row call)
+{
+	tsv		   *table = tsv_open(name);
+
+	while (tsv_next(table))
+		call(table);
+	tsv_close(table);
+}
+
 const char *
 tsv_text(const tsv *table, const char *column)
 {

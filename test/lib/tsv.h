@@ -17,6 +17,10 @@ extern void tsv_close(tsv *table);
 /* Goes to the next row; 0 at the end. */
 extern int	tsv_next(tsv *table);
 
+/* Opens a file, calls for each row, and closes it. */
+typedef void (*tsv_row) (const tsv *table);
+extern void tsv_each(const char *name, tsv_row call);
+
 /* A column of the row, by its name. */
 extern const char *tsv_text(const tsv *table, const char *column);
 extern uint64_t tsv_number(const tsv *table, const char *column);
