@@ -1,17 +1,9 @@
 -- Changing: bloom_add, bloom_add_all, union, intersection, shrink, reset, overflow.
 set client_min_messages = warning;
 
-create function pg_temp.error_of(statement text) returns text language plpgsql as $$
-declare
-  detail text;
-  hint text;
-begin
-  execute statement;
-  return 'no error';
-exception when others then
-  get stacked diagnostics detail = pg_exception_detail, hint = pg_exception_hint;
-  return sqlstate || ': ' || sqlerrm || coalesce(E'\n  ' || nullif(detail, ''), '') || coalesce(E'\n  ' || nullif(hint, ''), '');
-end $$;
+\getenv source PG_ABS_SRCDIR
+\set file :source '/sql/lib/error_of.sql'
+\i :file
 
 \pset format unaligned
 \pset tuples_only on
@@ -77,7 +69,7 @@ select a = (select bloom_agg(k, 1000, 1e-6) from generate_series(1, 600) k) from
 select u.n, u.p, i.n, i.p from (values (bloom_create(1000, 0.01), bloom_create(1001, 0.00999))) v(a, b), bloom_stats(a | b) u, bloom_stats(b & a) i;
 -- what does not fit together is refused, with both sides in the detail
 select pg_temp.error_of($$select bloom_create(1000) | bloom_create(100)$$);
-select call, split_part(pg_temp.error_of(format('select %s | %s', split_part(call, ' with ', 1), split_part(call, ' with ', 2))), E'\n', 1),
+select call, split_part(pg_temp.error_of(format('select %s | %s', split_part(call, ' with ', 1), split_part(call, ' with ', 2))), ' / ', 1),
        left(pg_temp.error_of(format('select %s & %s', split_part(call, ' with ', 1), split_part(call, ' with ', 2))), 5)
 from (values ('bloom_create(1000, 0.01) with bloom_create(1000, 0.001)'), ('bloom_create(1000, seed => 1) with bloom_create(1000, seed => 2)'),
   ('bloom_add(bloom_create(1000), 1) with bloom_add(bloom_create(1000), ''1'')'), ('bloom_create_sized(1024, 3) with bloom_create_sized(1024, 4)'),
@@ -120,7 +112,7 @@ select bloom_agg(k, 1000) @> 2000 from generate_series(1, 2000) k;
 select (a | b) @> 2000 from (select (select bloom_agg(k, 1000) from generate_series(1, 1000) k) a, (select bloom_agg(k, 1000) from generate_series(1001, 2000) k) b) s;
 select bloom_union_agg(f) @> 2000 from (values ((select bloom_agg(k, 1000) from generate_series(1, 1000) k)), ((select bloom_agg(k, 1000) from generate_series(1001, 2000) k))) v(f);
 set bloomfilter.overflow = error;
-select call, left(pg_temp.error_of(call), 60) from (values
+select call, split_part(pg_temp.error_of(call), ' / ', 1) from (values
   ('select bloom_add_all(f, array(select generate_series(1001, 2000))) from o'),
   ('select bloom_agg(k, 1000) from generate_series(1, 2000) k'),
   ('select bloom_agg(k, 1000) | bloom_agg(k + 1000, 1000) from generate_series(1, 1000) k'),

@@ -14,25 +14,17 @@ create temp view plain as
 create function pg_temp.ask_text(f bloomfilter, k text) returns boolean language sql immutable as 'select f @> k';
 create temp table held as select bloom_agg('abc'::text, 10) f;
 
-create function pg_temp.error_of(statement text) returns text language plpgsql as $$
-declare
-  hint text;
-  answer text;
-begin
-  execute statement into answer;
-  return 'accepted: ' || coalesce(answer, 'null');
-exception when others then
-  get stacked diagnostics hint = pg_exception_hint;
-  return sqlstate || ': ' || sqlerrm || ' / ' || hint;
-end $$;
+\getenv source PG_ABS_SRCDIR
+\set file :source '/sql/lib/error_of.sql'
+\i :file
 
 \pset format unaligned
 \pset tuples_only on
 
 -- the message
-select pg_temp.error_of('select bloom_hash(c) from names');
+select pg_temp.answer_of('select bloom_hash(c) from names');
 -- a column, by every function, operator and aggregate
-select statement, left(pg_temp.error_of(statement), 8) from (values
+select statement, left(pg_temp.answer_of(statement), 8) from (values
   ('select bloom_hash(c) from names'),
   ('select bloom_hash(key => c, seed => 5) from names'),
   ('select bloom_part(c, 3) from names'),
@@ -62,9 +54,9 @@ select statement, left(pg_temp.error_of(statement), 8) from (values
 -- and a parameter, with a custom or a generic plan
 prepare ask(citext) as select f @> $1 from held;
 set plan_cache_mode = force_custom_plan;
-select left(pg_temp.error_of('execute ask(''ABC'')'), 8);
+select left(pg_temp.answer_of('execute ask(''ABC'')'), 8);
 set plan_cache_mode = force_generic_plan;
-select left(pg_temp.error_of('execute ask(''ABC'')'), 8);
+select left(pg_temp.answer_of('execute ask(''ABC'')'), 8);
 reset plan_cache_mode;
 -- and a variable of PL/pgSQL
 create function pg_temp.ask(k citext, query boolean) returns boolean language plpgsql as $$
@@ -73,10 +65,10 @@ declare
 begin
   return case when query then (select f @> k from held) else h @> k end;
 end $$;
-select left(pg_temp.error_of('select pg_temp.ask(''ABC'', false)'), 8), left(pg_temp.error_of('select pg_temp.ask(''ABC'', true)'), 8);
+select left(pg_temp.answer_of('select pg_temp.ask(''ABC'', false)'), 8), left(pg_temp.answer_of('select pg_temp.ask(''ABC'', true)'), 8);
 
 -- Who writes the cast knows what he asks for.
-select statement, pg_temp.error_of(statement) from (values
+select statement, pg_temp.answer_of(statement) from (values
   ('select bloom_hash(c::text) = bloom_hash(''ABC''::text) from names'),
   ('select f @> c::text from held, names'),
   ('select f @> lower(c) from held, names'),

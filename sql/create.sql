@@ -1,20 +1,9 @@
 -- Empty filters: what can be asked for, what it takes, and what is refused.
 set client_min_messages = warning;
 
-create function pg_temp.error_of(statement text) returns text language plpgsql as $$
-declare
-  detail text;
-  hint text;
-begin
-  execute statement;
-  return 'no error';
-exception
-  when undefined_function then
-    return sqlstate;
-  when others then
-    get stacked diagnostics detail = pg_exception_detail, hint = pg_exception_hint;
-    return sqlstate || ': ' || sqlerrm || coalesce(E'\n  ' || nullif(detail, ''), '') || coalesce(E'\n  ' || nullif(hint, ''), '');
-end $$;
+\getenv source PG_ABS_SRCDIR
+\set file :source '/sql/lib/error_of.sql'
+\i :file
 
 \pset format unaligned
 \pset tuples_only on

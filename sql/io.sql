@@ -1,15 +1,8 @@
 -- Text and bytes: what goes out comes in again, and nothing else does.
 set client_min_messages = warning;
-create function pg_temp.error_of(statement text) returns text language plpgsql as $$
-declare
-  detail text;
-begin
-  execute statement;
-  return 'no error';
-exception when others then
-  get stacked diagnostics detail = pg_exception_detail;
-  return sqlstate || ': ' || sqlerrm || coalesce(' / ' || nullif(detail, ''), '');
-end $$;
+\getenv source PG_ABS_SRCDIR
+\set file :source '/sql/lib/error_of.sql'
+\i :file
 
 \pset format unaligned
 \pset tuples_only on

@@ -143,13 +143,9 @@ select pg_temp.plan_of('select bloom_agg(i, 20000) from (select i from rows_of u
 select (select bloom_agg(i, 20000) from (select i from rows_of union all select i from more_rows) s) = (select f from answers where how = 'serial' and q = 'select bloom_agg(i, 20000) from rows_of');
 
 -- parameters that change between workers are an error, as within one
-create function pg_temp.error_of(statement text) returns text language plpgsql as $$
-begin
-  execute statement;
-  return 'no error';
-exception when others then
-  return sqlstate || ': ' || sqlerrm;
-end $$;
+\getenv source PG_ABS_SRCDIR
+\set file :source '/sql/lib/error_of.sql'
+\i :file
 select pg_temp.error_of('select bloom_agg(i, i) from rows_of');
 select pg_temp.error_of('select bloom_agg(i, 20000, 0.01, (i > 10000)::int) from rows_of');
 select pg_temp.error_of('select bloom_agg(i, 0) from rows_of');

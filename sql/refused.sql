@@ -1,16 +1,9 @@
 -- Types whose equal values may have different bytes are refused, and never answered.
 set client_min_messages = warning;
 
-create function pg_temp.error_of(statement text) returns text language plpgsql as $$
-declare
-  hint text;
-begin
-  execute statement;
-  return 'no error';
-exception when others then
-  get stacked diagnostics hint = pg_exception_hint;
-  return sqlstate || ': ' || sqlerrm || coalesce(' / ' || nullif(hint, ''), '');
-end $$;
+\getenv source PG_ABS_SRCDIR
+\set file :source '/sql/lib/error_of.sql'
+\i :file
 create type pg_temp.pair as (a int, b boolean);
 create domain pg_temp.answer as boolean;
 create type pg_temp.mood as enum ('sad', 'ok');

@@ -4,17 +4,9 @@ set client_min_messages = warning;
 \pset tuples_only on
 \pset null null
 
-create function pg_temp.error_of(statement text) returns text language plpgsql as $$
-declare
-  hint text;
-  answer text;
-begin
-  execute statement into answer;
-  return 'answer: ' || coalesce(answer, 'null');
-exception when others then
-  get stacked diagnostics hint = pg_exception_hint;
-  return sqlstate || ': ' || sqlerrm || coalesce(' / ' || nullif(hint, ''), '');
-end $$;
+\getenv source PG_ABS_SRCDIR
+\set file :source '/sql/lib/error_of.sql'
+\i :file
 create type pg_temp.mood as enum ('sad');
 create type pg_temp.account as (tenant int, email text);
 create type pg_temp.wider as (tenant bigint, email varchar(40));
@@ -37,10 +29,10 @@ select count(*) from held, members where f @> row(tenant::bigint, email::varchar
 select f @> row(1, 'user1'), f @> row('1', 'user1'), f @> row(' 1 ', 'user1'), f @> row(2, 'user1'), row('1', 'user1') <@ f, f @> row(1, 'user1'::bloom_key) from held;
 select bloom_contains_each(f, array[row(1, 'user1'), row(2, 'user1')]), bloom_contains_each(f, array[row(1, 'user1'), null]::pg_temp.account[]),
   bloom_matches(f, array[row(1, 'user1'), row(2, 'user1')]::pg_temp.account[]) from held;
-select pg_temp.error_of(format('select f @> row(%s) from held', columns)) from (values
+select pg_temp.answer_of(format('select f @> row(%s) from held', columns)) from (values
   ('1, 2'), ('''x'', ''y'''), ('1'), ('1, ''a'', 2'), ('''user1'', 1'), ('1::numeric, ''user1'''), ('1, null'), ('null::int, ''user1'''), ('1, ''user1''::bytea'), ('')) v(columns);
-select pg_temp.error_of('select f @> 1 from held'), pg_temp.error_of('select f @> ''(1,user1)'' from held'), pg_temp.error_of('select bloom_add(bloom_create(9), 1) @> row(1, 2)'),
-  pg_temp.error_of('select bloom_add(bloom_create(9), ''x''::text) @> row(''x'')');
+select pg_temp.answer_of('select f @> 1 from held'), pg_temp.answer_of('select f @> ''(1,user1)'' from held'), pg_temp.answer_of('select bloom_add(bloom_create(9), 1) @> row(1, 2)'),
+  pg_temp.answer_of('select bloom_add(bloom_create(9), ''x''::text) @> row(''x'')');
 -- not the same bytes though the texts run together
 select f @> row('a', 'bc'), f @> row('ab', 'c'), f @> row('abc', '') from (select bloom_agg(row('ab'::text, 'c'::text), 10, 1e-9) f) s;
 
@@ -64,24 +56,24 @@ select (bloom_stats(bloom_add(bloom_create(9), row('a', 1.5, now(), '10.0.0.1'::
 
 -- bytes: each column its type, its length, its bytes
 select bloom_hash(row(7, 'x'::text), 5) = bloom_hash('\x0108000000070000000000000002'::bytea || '\x01000000'::bytea || 'x'::bytea, 5);
-select pg_temp.error_of(statement) from (values ('select bloom_hash(row(7, ''x''))'), ('select bloom_part(row(7, ''x''), 8)')) v(statement);
+select pg_temp.answer_of(statement) from (values ('select bloom_hash(row(7, ''x''))'), ('select bloom_part(row(7, ''x''), 8)')) v(statement);
 
 -- columns that can't be keys, too many or none
-select pg_temp.error_of(format('select bloom_agg(%s)', key)) from (values
+select pg_temp.answer_of(format('select bloom_agg(%s)', key)) from (values
   ('row(1, ''sad''::pg_temp.mood)'), ('row(1, true)'), ('row(row(1), 2)'), ('row()'), ('row(1, 2, 3, 4, 5, 6, 7)'), ('row(array[1])')) v(key);
 -- one call site, rows of different columns
 create temp table kinds as select 1 as i, bloom_agg(row(1, 'a'::text)) f union all select 2, bloom_agg(row(1, 2)) union all select 3, bloom_create(9) union all select 4, bloom_agg(row('1'::text, 'a'::text));
 select i, f @> r from kinds, (select row(1, 'a'::text) r offset 0) s where i in (1, 3) order by i;
 select i, f @> row('1', 'a') from kinds where i <> 2 order by i;
 select i, f @> row('1', 'a') from kinds where i <> 2 order by i desc;
-select pg_temp.error_of('select f @> row(''1'', ''2'') from kinds where i = 2'), pg_temp.error_of('select bool_and(f @> row(1, ''a''::text)) from kinds');
+select pg_temp.answer_of('select f @> row(''1'', ''2'') from kinds where i = 2'), pg_temp.answer_of('select bool_and(f @> row(1, ''a''::text)) from kinds');
 -- also anonymous ones, in either order
 select i, bloom_hash(r) = h from (values (1, row(1, 2), bloom_hash(row(1, 2))), (2, row('a'::text, 3), bloom_hash(row('a'::text, 3))), (3, row(1, 2), bloom_hash(row(1, 2)))) v(i, r, h);
 -- a column dropped, and a row as a whole
 alter table members drop column id;
 select count(*) from held, members m where f @> m;
 alter table members add column extra text default 'x';
-select pg_temp.error_of('select count(*) from held, members m where f @> m');
+select pg_temp.answer_of('select count(*) from held, members m where f @> m');
 -- a type that changes while one expression is asked
 create function pg_temp.ask(f bloomfilter, k pg_temp.account) returns boolean language plpgsql as $$
 begin
@@ -90,11 +82,11 @@ end $$;
 begin;
 select pg_temp.ask(f, row(1, 'user1')) from held;
 alter type pg_temp.account add attribute extra text;
-select pg_temp.error_of('select pg_temp.ask(f, row(1, ''user1'', ''x'')) from held');
+select pg_temp.answer_of('select pg_temp.ask(f, row(1, ''user1'', ''x'')) from held');
 select pg_temp.ask(bloom_add(bloom_create(9), row(1, 'user1'::text, 'x'::text)), row(1, 'user1', 'x'));
 rollback;
 -- a union of other columns
-select pg_temp.error_of('select bloom_add(bloom_create(9), row(1, 2)) | bloom_add(bloom_create(9), row(1, ''a''))');
+select pg_temp.answer_of('select bloom_add(bloom_create(9), row(1, 2)) | bloom_add(bloom_create(9), row(1, ''a''))');
 -- a filter without keys denies any row
 select bloom_create(9) @> row(1, 'a');
 -- a nondeterministic collation in a column
@@ -104,6 +96,6 @@ begin
 exception when feature_not_supported then
   create collation pg_temp.nd from "C";
 end $$;
-select pg_temp.error_of('select bloom_agg(row(1, ''a'' collate pg_temp.nd))') in ('0A000: a key of a bloomfilter cannot have the nondeterministic collation "nd" / Make equal keys equal bytes, for example with lower(key), and add COLLATE "C".', (select 'answer: ' || bloom_agg(row(1, 'a'::text))::text));
+select pg_temp.answer_of('select bloom_agg(row(1, ''a'' collate pg_temp.nd))') in ('0A000: a key of a bloomfilter cannot have the nondeterministic collation "nd" / Make equal keys equal bytes, for example with lower(key), and add COLLATE "C".', (select 'answer: ' || bloom_agg(row(1, 'a'::text))::text));
 -- anonymous rows of other types at the same call site
 select bloom_hash(r) = case i when 1 then bloom_hash(row(1, 2)) else bloom_hash(row('a'::text, 3)) end as same from (values (1, row(1, 2)), (2, row('a'::text, 3))) v(i, r);

@@ -63,17 +63,9 @@ select a, b, pg_temp.verdict(a, b) from (values
 select pg_temp.verdict($$'pw '::text$$, $$'pw'::text$$);
 
 -- Keys of another type are an error, in both directions, and never "no".
-create function pg_temp.error_of(statement text) returns text language plpgsql as $$
-declare
-  detail text;
-  hint text;
-begin
-  execute statement;
-  return 'no error';
-exception when others then
-  get stacked diagnostics detail = pg_exception_detail, hint = pg_exception_hint;
-  return sqlstate || ': ' || sqlerrm || coalesce(' / ' || nullif(detail, ''), '') || coalesce(' / ' || nullif(hint, ''), '');
-end $$;
+\getenv source PG_ABS_SRCDIR
+\set file :source '/sql/lib/error_of.sql'
+\i :file
 create temp table filters as select k, f from (values
   ('integer', bloom_add(bloom_create(10), 1)), ('text', bloom_add(bloom_create(10), '1')),
   ('bytea', bloom_add(bloom_create(10), '1'::bytea)),

@@ -4,17 +4,9 @@ set client_min_messages = warning;
 \pset tuples_only on
 \pset null null
 
-create function pg_temp.error_of(statement text) returns text language plpgsql as $$
-declare
-  hint text;
-  answer text;
-begin
-  execute statement into answer;
-  return 'answer: ' || coalesce(answer, 'null');
-exception when others then
-  get stacked diagnostics hint = pg_exception_hint;
-  return sqlstate || ': ' || sqlerrm || coalesce(' / ' || nullif(hint, ''), '');
-end $$;
+\getenv source PG_ABS_SRCDIR
+\set file :source '/sql/lib/error_of.sql'
+\i :file
 
 create temp table held (kind text, filter bloomfilter);
 insert into held values
@@ -32,7 +24,7 @@ insert into held values
   ('none', bloom_create(10, 1e-9));
 
 -- each kind, in the spellings that its type reads, and text that it does not read
-select kind, literal, pg_temp.error_of(format('select filter @> %L from held where kind = %L', literal, kind)) from (values
+select kind, literal, pg_temp.answer_of(format('select filter @> %L from held where kind = %L', literal, kind)) from (values
   ('integer', '42'), ('integer', ' 42 '), ('integer', '43'), ('integer', '-9223372036854775808'), ('integer', '42.0'), ('integer', 'x'),
   ('integer', ''), ('integer', '9223372036854775808'),
   ('text', '42'), ('text', ' 42'), ('text', ''),
@@ -69,7 +61,7 @@ end $$;
 create function pg_temp.ask_sql(f bloomfilter, k text) returns boolean language sql immutable as 'select f @> k';
 prepare typed(text) as select filter @> $1 from held where kind = 'integer';
 create temp table words as select '42'::text as word;
-select pg_temp.error_of(statement) from (values
+select pg_temp.answer_of(statement) from (values
   ('select filter @> ''42''::text from held where kind = ''integer'''),
   ('select filter @> ''42''::varchar from held where kind = ''integer'''),
   ('select filter @> (''4'' || ''2'') from held where kind = ''integer'''),
@@ -83,7 +75,7 @@ select pg_temp.error_of(statement) from (values
   ('execute typed(''42'')')
 ) v(statement);
 set plan_cache_mode = force_generic_plan;
-select pg_temp.error_of('execute typed(''42'')');
+select pg_temp.answer_of('execute typed(''42'')');
 reset plan_cache_mode;
 -- unless somebody writes the cast; char(n) loses its padding as its comparison does
 select filter @> word::bloom_key, filter @> word::varchar::bloom_key, filter @> word::char(5)::bloom_key from held, words where kind in ('integer', 'text') order by kind;
@@ -111,19 +103,19 @@ select bloom_contains_each(filter, '{42,"4 2"}'), bloom_matches(filter, '{42}') 
 prepare each as select bloom_contains_each(filter, $1), bloom_matches(filter, $1) from held where kind = 'integer';
 execute each('{42,43}');
 execute each('{}');
-select pg_temp.error_of(format('select bloom_contains_each(filter, %L) from held where kind = %L', literal, kind)) from (values
+select pg_temp.answer_of(format('select bloom_contains_each(filter, %L) from held where kind = %L', literal, kind)) from (values
   ('integer', '{42,x}'), ('integer', '42'), ('integer', '{42'), ('date', '{2024-01-01}'), ('integer', '{"42",""}'), ('date', '{}'), ('float', '{NULL}'), ('none', '{x}')) v(kind, literal);
-select pg_temp.error_of('select bloom_contains_each(filter, ''{42}''::text[]) from held where kind = ''integer''');
+select pg_temp.answer_of('select bloom_contains_each(filter, ''{42}''::text[]) from held where kind = ''integer''');
 select bloom_add_all(filter, '{43,NULL,44}') = bloom_add_all(filter, '{43,44}'::int[]), bloom_add_all(filter, '{}') = filter from held where kind = 'integer';
 select (bloom_stats(bloom_add_all(filter, '{43}'))).key_type, (bloom_stats(bloom_add_all(filter, '{}'))).key_type from held where kind = 'none';
 -- arrays that have a type are what they are
-select pg_temp.error_of('select bloom_matches(filter, array[''42'']) from held where kind = ''integer''');
+select pg_temp.answer_of('select bloom_matches(filter, array[''42'']) from held where kind = ''integer''');
 
 -- where no filter tells the kind, a key needs a type
-select pg_temp.error_of(statement) from (values ('select bloom_part(''42'', 8)'), ('select bloom_hash(''42'')'), ('select bloom_part(''42''::text, 8)')) v(statement);
+select pg_temp.answer_of(statement) from (values ('select bloom_part(''42'', 8)'), ('select bloom_hash(''42'')'), ('select bloom_part(''42''::text, 8)')) v(statement);
 -- to an aggregate it is text
 select (bloom_stats(bloom_agg('42'))).key_type, bloom_agg('42', 10) = bloom_agg('42'::text, 10) from generate_series(1, 2);
 -- a key of a set's part is read before its part is looked at
 select filter @> '42', filter @> 42 from (select bloom_part_agg(42, 8, 10, 0.01) as filter) s;
-select pg_temp.error_of(format('select filter @> %L from (select bloom_part_agg(42, 8, 10, 0.01) as filter) s', k)) from generate_series(1, 3) k;
+select pg_temp.answer_of(format('select filter @> %L from (select bloom_part_agg(42, 8, 10, 0.01) as filter) s', k)) from generate_series(1, 3) k;
 

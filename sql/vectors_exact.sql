@@ -1,13 +1,8 @@
 -- The golden exact filters: looked up as values, as stored, by place and by copies; what refuses them.
-\pset format unaligned
-\pset tuples_only on
 \getenv source PG_ABS_SRCDIR
-\set file :source '/test/vectors/exact.tsv'
-\set lines `cat :'file'`
-set client_encoding = 'UTF8';
-create temp table lines as
-  select string_to_array(line, E'\t') as f from string_to_table(:'lines', E'\n') with ordinality l(line, number) where number > 1;
-select split_part(:'lines', E'\n', 1) as columns;
+\set table exact
+\set file :source '/sql/lib/vectors.sql'
+\i :file
 create temp table vectors as
   select f[1] as name, f[2] as word, f[3]::int as key_type, f[5] as members, f[6] as others, f[7] as strangers,
     case f[8] when '-' then ''::bytea else decode(f[8], 'hex') end as bytes

@@ -1,15 +1,8 @@
 -- Each broken filter of the golden vectors is refused by every door.
-\pset format unaligned
-\pset tuples_only on
 \getenv source PG_ABS_SRCDIR
-\set file :source '/test/vectors/invalid.tsv'
-\set lines `cat :'file'`
-set client_encoding = 'UTF8';
-set client_min_messages = warning;
-create temp table lines as
-  select string_to_array(line, E'\t') as f from string_to_table(:'lines', E'\n') with ordinality l(line, number) where number > 1;
--- the columns, which are taken by their place below
-select split_part(:'lines', E'\n', 1) as columns;
+\set table invalid
+\set file :source '/sql/lib/vectors.sql'
+\i :file
 create temp table invalid as select f[1] as name, f[2] as rule, f[3] as hex from lines;
 create temp table answers (name text, rule text, by_text text, by_bytea text, message text);
 do $$

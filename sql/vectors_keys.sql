@@ -1,15 +1,8 @@
 -- Each key of the golden vectors by the SQL expression that it has there.
-\pset format unaligned
-\pset tuples_only on
 \getenv source PG_ABS_SRCDIR
-\set file :source '/test/vectors/keys.tsv'
-\set lines `cat :'file'`
-set client_encoding = 'UTF8';
-set client_min_messages = warning;
-create temp table lines as
-  select string_to_array(line, E'\t') as f from string_to_table(:'lines', E'\n') with ordinality l(line, number) where number > 1;
--- the columns, which are taken by their place below
-select split_part(:'lines', E'\n', 1) as columns;
+\set table keys
+\set file :source '/sql/lib/vectors.sql'
+\i :file
 create function pg_temp.signed(number text) returns bigint language sql immutable as
   'select (case when number::numeric < 2::numeric ^ 63 then number::numeric else number::numeric - 2::numeric ^ 64 end)::bigint';
 create temp table keys as

@@ -1,15 +1,8 @@
 -- Each key that a text is, by PostgreSQL's own cast.
-\pset format unaligned
-\pset tuples_only on
 \getenv source PG_ABS_SRCDIR
-\set file :source '/test/vectors/texts.tsv'
-\set lines `cat :'file'`
-set client_encoding = 'UTF8';
-set client_min_messages = warning;
-create temp table lines as
-  select string_to_array(line, E'\t') as f from string_to_table(:'lines', E'\n') with ordinality l(line, number) where number > 1;
--- the columns, which are taken by their place below
-select split_part(:'lines', E'\n', 1) as columns;
+\set table texts
+\set file :source '/sql/lib/vectors.sql'
+\i :file
 create temp table texts as
   select f[1] as type,
          case when f[2] like 'hex:%' then convert_from(decode(substr(f[2], 5), 'hex'), 'UTF8') else f[2] end as text,
