@@ -143,7 +143,7 @@ build_extension() {
 
 # start_cluster [SETTING...]: sets PGHOST, PGUSER and PGDATABASE.
 start_cluster() {
-	local data=$SCRATCH/data${#CLUSTERS[@]} setting
+	local data=${MEMORY:-$SCRATCH}/data${#CLUSTERS[@]} setting
 	as_postgres "$PG_BIN/initdb" -D "$data" -A trust -U postgres -E UTF8 \
 		--locale=C.UTF-8 >/dev/null
 	CLUSTERS+=("$data")

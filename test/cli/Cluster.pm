@@ -6,6 +6,7 @@
 package Cluster;
 
 use CommandLine qw(slurp wait_for);
+use File::Spec;
 use File::Temp qw(tempdir);
 use Server qw(server_dsn speak_to hang_up);
 
@@ -50,7 +51,7 @@ sub _folder
 {
 	my ($name) = @_;
 	$programs //= speak_to(server_dsn(), sub { Server::sql(q(SELECT setting FROM pg_config WHERE name = 'BINDIR')) });
-	my $folder = tempdir("bloomfilter-$name-XXXXXX", TMPDIR => 1, CLEANUP => 1);
+	my $folder = tempdir("bloomfilter-$name-XXXXXX", DIR => $ENV{BLOOMFILTER_MEMORY} || File::Spec->tmpdir, CLEANUP => 1);
 	chmod 0755, $folder;
 	if ($> == 0) { my ($uid, $gid) = (getpwnam 'postgres')[ 2, 3 ]; chown $uid, $gid, $folder; }
 	my $self = bless { folder => $folder, name => $name, owner => $$ }, __PACKAGE__;

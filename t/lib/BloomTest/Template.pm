@@ -6,6 +6,8 @@ package BloomTest::Template;
 use strict;
 use warnings;
 
+use File::Temp ();
+use PostgreSQL::Test::RecursiveCopy;
 use PostgreSQL::Test::Utils;
 
 my $made = 0;
@@ -25,9 +27,20 @@ sub copy
 		# another test may have been first
 		rename "$template.$$", $template;
 	}
-	$run->('cp', '-a', $template, $folder);
+	$run->('cp', '-a', $template, in_memory($folder));
 	another_cluster($folder) if $made++;
 	return;
+}
+
+# Where the files of a server, which is to lie in a folder that is not there yet, are: in memory where
+# BLOOMFILTER_MEMORY names a folder of it.
+sub in_memory
+{
+	my ($folder) = @_;
+	return $folder if !$ENV{BLOOMFILTER_MEMORY};
+	my $data = File::Temp::tempdir(DIR => $ENV{BLOOMFILTER_MEMORY}, CLEANUP => 1) . '/data';
+	symlink $data, $folder or die "$folder: $!";
+	return $data;
 }
 
 # Changes the identifier in pg_control.  pg_resetwal takes the rest as it stands, though the checksum is
@@ -49,6 +62,8 @@ sub another_cluster
 		my $copies = $_[0] eq 'initdb' && !grep { m{^--waldir} } @_;
 		return $copies ? copy(@_) : $run->(@_);
 	};
+	# Of a backup.
+	*PostgreSQL::Test::RecursiveCopy::copypath = sub { return $run->('cp', '-a', $_[0], in_memory($_[1])) };
 }
 
 1;
