@@ -10,6 +10,8 @@
 #include "tap.h"
 #include "support.h"
 
+#define COUNT(array) (sizeof (array) / sizeof *(array))
+
 static bool
 bits_set_is_right(const filter *f)
 {
@@ -25,7 +27,7 @@ test_no_false_negative(void)
 	bool		counted = true;
 	unsigned	i;
 
-	for (i = 0; i < sizeof rates / sizeof *rates; i++)
+	for (i = 0; i < COUNT(rates); i++)
 	{
 		filter		f = filter_for_rate(n, rates[i], i);
 
@@ -93,19 +95,6 @@ sets_just_its_bits(unsigned log2_block_bits, unsigned probes)
 	return same;
 }
 
-static void
-test_layout(void)
-{
-	bool		holds = true;
-	unsigned	log2;
-	unsigned	k;
-
-	for (log2 = 9; log2 <= 16; log2++)
-		for (k = 1; k <= 32; k++)
-			holds &= check(sets_just_its_bits(log2, k), "2^%u bits, k = %u", log2, k);
-	ok(holds, "adding sets the bits of FORMAT.md and no others, for every shape");
-}
-
 static bool
 needs_every_bit(unsigned log2_block_bits, unsigned probes)
 {
@@ -128,19 +117,6 @@ needs_every_bit(unsigned log2_block_bits, unsigned probes)
 	}
 	filter_free(&f);
 	return holds;
-}
-
-static void
-test_needs_every_bit(void)
-{
-	bool		holds = true;
-	unsigned	log2;
-	unsigned	k;
-
-	for (log2 = 9; log2 <= 12; log2++)
-		for (k = 1; k <= 32; k++)
-			holds &= check(needs_every_bit(log2, k), "2^%u bits, k = %u", log2, k);
-	ok(holds, "a key is found only while each of its bits is set");
 }
 
 /* Random bits, so many of them set that a hash is found about every other time. */
@@ -193,17 +169,18 @@ answers_as_format_says(unsigned log2_block_bits, unsigned probes)
 	return same && found > 0 && found < 32;
 }
 
-static void
-test_answers(void)
+/* Whether something holds for blocks of 2^9 to 2^last bits and 1 to 32 probes. */
+static bool
+of_all_shapes(bool (*holds) (unsigned log2_block_bits, unsigned probes), unsigned last)
 {
-	bool		holds = true;
+	bool		all = true;
 	unsigned	log2;
 	unsigned	k;
 
-	for (log2 = 9; log2 <= 16; log2++)
+	for (log2 = 9; log2 <= last; log2++)
 		for (k = 1; k <= 32; k++)
-			holds &= check(answers_as_format_says(log2, k), "2^%u bits, k = %u", log2, k);
-	ok(holds, "what is found among random bits is what FORMAT.md says, for every shape");
+			all &= check(holds(log2, k), "2^%u bits, k = %u", log2, k);
+	return all;
 }
 
 static void
@@ -362,8 +339,11 @@ test_union(void)
 static void
 test_compatible(void)
 {
+	static const char *const names[] = {"probes", "block sizes", "numbers of blocks", "seeds", "parts", "numbers of parts"};
+	bf_header	others[COUNT(names)];
 	bf_header	a = shape(8, 10, 6);
 	bf_header	b = a;
+	unsigned	i;
 
 	a.parts = b.parts = 4;
 	b.capacity = 5;
@@ -377,23 +357,16 @@ test_compatible(void)
 	ok(!bf_compatible(&a, &b), "key types may not differ");
 	a.key_type = b.key_type;
 	ok(bf_compatible(&a, &b), "key types may be equal");
-	b.probes++;
-	ok(!bf_compatible(&a, &b), "probes may not differ");
-	b = a;
-	b.log2_block_bits++;
-	ok(!bf_compatible(&a, &b), "block sizes may not differ");
-	b = a;
-	b.blocks++;
-	ok(!bf_compatible(&a, &b), "numbers of blocks may not differ");
-	b = a;
-	b.seed++;
-	ok(!bf_compatible(&a, &b), "seeds may not differ");
-	b = a;
-	b.part++;
-	ok(!bf_compatible(&a, &b), "parts may not differ");
-	b = a;
-	b.parts++;
-	ok(!bf_compatible(&a, &b), "numbers of parts may not differ");
+	for (i = 0; i < COUNT(names); i++)
+		others[i] = a;
+	others[0].probes++;
+	others[1].log2_block_bits++;
+	others[2].blocks++;
+	others[3].seed++;
+	others[4].part++;
+	others[5].parts++;
+	for (i = 0; i < COUNT(names); i++)
+		ok(!bf_compatible(&a, &others[i]), "%s may not differ", names[i]);
 }
 
 static bool
@@ -423,7 +396,7 @@ test_fold(void)
 	unsigned	i;
 	uint32_t	divisor;
 
-	for (i = 0; i < sizeof counts / sizeof *counts; i++)
+	for (i = 0; i < COUNT(counts); i++)
 		for (divisor = 1; divisor <= counts[i]; divisor++)
 			if (counts[i] % divisor == 0)
 				holds &= check(fold_is_smaller_build(counts[i], 9, divisor),
@@ -484,9 +457,9 @@ test_kernel(const bf_kernel_functions *kernel)
 	printf("# kernel %s\n", kernel->name);
 	bf_kernel = kernel;
 	test_no_false_negative();
-	test_layout();
-	test_needs_every_bit();
-	test_answers();
+	ok(of_all_shapes(sets_just_its_bits, 16), "adding sets the bits of FORMAT.md and no others, for every shape");
+	ok(of_all_shapes(needs_every_bit, 12), "a key is found only while each of its bits is set");
+	ok(of_all_shapes(answers_as_format_says, 16), "what is found among random bits is what FORMAT.md says, for every shape");
 	test_batches();
 	test_fold();
 	test_fold_twice();
