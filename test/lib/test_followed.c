@@ -195,6 +195,9 @@ check_change(void)
 
 	make_list(path, few, NULL);
 	same(code_of(path, BLOOMFILTER_CHECK_BITS), BLOOMFILTER_OK, "the sum in its page is that of its bits");
+	put_word(path, FEED_WRITES, 1);
+	same(code_of(path, BLOOMFILTER_CHECK_BITS), BLOOMFILTER_ERR_FOLLOWED, "but not while its follower writes");
+	put_word(path, FEED_WRITES, 0);
 	mapped = opened(path, 0);
 	copy = opened(path, BLOOMFILTER_COPY);
 	same(count_missing(mapped, 1, KEYS), 0, "a list has its keys");
