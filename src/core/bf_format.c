@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "bf_bits.h"
 #include "bf_bytes.h"
 #include "bf_hash.h"
 #include "bf_key.h"

@@ -16,7 +16,6 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "base/epoch.h"
 #include "base/report.h"

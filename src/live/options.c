@@ -9,7 +9,6 @@
 
 #include "access/reloptions.h"
 
-#include "bf_sizing.h"
 #include "live/am.h"
 #include "base/report.h"
 

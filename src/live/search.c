@@ -18,7 +18,6 @@
 
 #include "access/table.h"
 #include "catalog/partition.h"
-#include "catalog/pg_class.h"
 #include "executor/executor.h"
 #include "executor/tstoreReceiver.h"
 #include "funcapi.h"

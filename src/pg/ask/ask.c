@@ -8,7 +8,6 @@
 
 #include "ask/access.h"
 #include "key/key_untyped.h"
-#include "base/pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_contains);
 PG_FUNCTION_INFO_V1(bloomfilter_contained);

@@ -26,7 +26,6 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/heapam.h"
 #include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "access/table.h"

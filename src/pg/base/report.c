@@ -15,7 +15,6 @@
 #include "utils/lsyscache.h"
 
 #include "bf_estimate.h"
-#include "bf_exact.h"
 #include "bf_filter.h"
 #include "bf_hash.h"
 #include "bf_key.h"

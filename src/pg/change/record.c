@@ -10,7 +10,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "base/pg_compat.h"

@@ -6,9 +6,7 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "bf_hash.h"

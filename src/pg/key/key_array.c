@@ -8,7 +8,6 @@
 #include "miscadmin.h"
 
 #include "key/key.h"
-#include "base/pg_compat.h"
 
 /* Keys between two looks at whether the query is cancelled. */
 #define KEYS_BETWEEN_CHECKS 1024

@@ -21,7 +21,6 @@
 #include "utils/uuid.h"
 
 #include "key/key.h"
-#include "base/pg_compat.h"
 
 /* PostgreSQL counts from 2000-01-01, the format from 1970-01-01. */
 #define EPOCH_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)

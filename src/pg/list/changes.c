@@ -28,7 +28,6 @@
 
 #include "bf_bytes.h"
 #include "bf_hash.h"
-#include "base/pg_compat.h"
 #include "list/changes.h"
 #include "list/list.h"
 

@@ -18,7 +18,6 @@
 
 #include "access/xact.h"
 #include "executor/spi.h"
-#include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
 #include "bf_key.h"

@@ -10,7 +10,6 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_proc.h"
-#include "commands/extension.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"

@@ -31,7 +31,6 @@
 #include "utils/guc.h"
 #include "utils/varlena.h"
 
-#include "list/owner.h"
 #include "publish/build.h"
 
 /* What PostgreSQL says of a policy that would filter, whose message has the table's name. */

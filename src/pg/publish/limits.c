@@ -21,7 +21,6 @@
 #include "access/xlog_internal.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -30,7 +29,6 @@
 #include "bf_key.h"
 #include "base/pg_compat.h"
 #include "base/report.h"
-#include "list/list.h"
 #include "publish/publish.h"
 
 #define MEGABYTE (1024.0 * 1024.0)

@@ -7,7 +7,6 @@
 
 #include "utils/timestamp.h"
 
-#include "bf_estimate.h"
 #include "publish/build.h"
 
 /* How often a phase says how far it is; each time that it could where debug messages are shown. */

@@ -26,7 +26,6 @@
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
-#include "base/pg_compat.h"
 #include "list/list.h"
 #include "publish/publish.h"
 

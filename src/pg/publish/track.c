@@ -29,7 +29,6 @@
 #include "base/pg_compat.h"
 #include "base/report.h"
 #include "change/change.h"
-#include "list/list.h"
 #include "publish/build.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_track);

@@ -12,7 +12,6 @@
 #include "bf_sizing.h"
 #include "value/filter.h"
 #include "key/key_untyped.h"
-#include "base/pg_compat.h"
 #include "base/settings.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_add);

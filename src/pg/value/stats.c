@@ -14,7 +14,6 @@
 #include "bf_sizing.h"
 #include "value/filter.h"
 #include "key/key.h"
-#include "base/pg_compat.h"
 #include "base/report.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_sizing);
