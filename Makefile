@@ -20,8 +20,9 @@ LIVE_OBJS = $(call objects,src/live)
 OBJS = $(CORE_OBJS) $(PG_OBJS) $(LIVE_OBJS)
 
 # The script of CREATE EXTENSION is written in parts, in the order of their dependences.  A part that
-# ends with .in comes once for each type in its line "for:", which takes the place of @key@.
-SQL_PARTS = $(addprefix $(SOURCE)/src/sql/,head.sql type.sql key.sql planner.sql filter.sql ship.sql aggregate.sql aggregate_key.sql.in operator.sql publish.sql publish_agg.sql live.sql live_key.sql.in key_forms.sql.in key_arrays.sql.in change.sql rights.sql)
+# ends with .in comes once for each word in its line "for:", which takes the place of @key@, and of these
+# once for each line "form:", if it has some: what stands between | are @name@, @arguments@ and @comment@.
+SQL_PARTS = $(addprefix $(SOURCE)/src/sql/,head.sql type.sql key.sql planner.sql filter.sql ship.sql aggregate.sql aggregate_key.sql.in operator.sql publish.sql guard.sql.in publish_agg.sql live.sql live_key.sql.in key_forms.sql.in key_arrays.sql.in change.sql rights.sql)
 DATA_built = bloomfilter--$(EXTVERSION).sql
 PGFILEDESC = "bloomfilter - Bloom filters as values"
 
@@ -46,7 +47,10 @@ include $(PGXS)
 bloomfilter--$(EXTVERSION).sql: $(SQL_PARTS) $(SOURCE)/bloomfilter.control $(SOURCE)/Makefile
 	for part in $(SQL_PARTS); do \
 		case $$part in \
-		*.in) for key in $$(sed -n "s/^-- for: //p" $$part); do sed "s/@key@/$$key/g" $$part || exit 1; done ;; \
+		*.in) for key in $$(sed -n "s/^-- for: //p" $$part); do \
+			{ grep "^-- form: " $$part || echo; } | while IFS='|' read -r name arguments comment; do \
+				sed "/^-- form: /d; s/@name@/$${name#-- form: }/g; s/@arguments@/$$arguments/g; s/@comment@/$$comment/g; s/@key@/$$key/g" $$part || exit 1; \
+			done || exit 1; done ;; \
 		*) cat $$part ;; \
 		esac || exit 1; \
 	done >$@

@@ -2,13 +2,6 @@
 -- Changes of published lists by day
 --
 
-CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_change
-	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
-CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_absorbed
-	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
-ALTER TABLE bloom_change ENABLE ALWAYS TRIGGER guard;
-ALTER TABLE bloom_absorbed ENABLE ALWAYS TRIGGER guard;
-
 SELECT pg_catalog.pg_extension_config_dump('bloom_change', '');
 SELECT pg_catalog.pg_extension_config_dump('bloom_absorbed', '');
 

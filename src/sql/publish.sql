@@ -127,32 +127,15 @@ CREATE TABLE bloom_absorbed (
 );
 COMMENT ON TABLE bloom_absorbed IS 'changes that are in the filters of published lists';
 
--- SQL changes none of these tables, whatever rights somebody has, but what a restore inserts: the
--- extension's C code writes them, so that owners of lists need no rights on them.
-
 CREATE FUNCTION bloom_guard() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'bloomfilter_guard' LANGUAGE C;
 COMMENT ON FUNCTION bloom_guard() IS 'trigger function that keeps SQL from changing the tables of lists';
 REVOKE EXECUTE ON FUNCTION bloom_guard() FROM PUBLIC;
 
-CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_generation
-	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
-CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_generation_part
-	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
-CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_run
-	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
-CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_definition
-	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
-CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_owner
-	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
 -- Logical replication has rows, and no statements.
 CREATE TRIGGER guard_row BEFORE INSERT OR UPDATE OR DELETE ON bloom_owner
 	FOR EACH ROW EXECUTE FUNCTION bloom_guard();
-ALTER TABLE bloom_generation ENABLE ALWAYS TRIGGER guard;
-ALTER TABLE bloom_generation_part ENABLE ALWAYS TRIGGER guard;
-ALTER TABLE bloom_run ENABLE ALWAYS TRIGGER guard;
-ALTER TABLE bloom_definition ENABLE ALWAYS TRIGGER guard;
-ALTER TABLE bloom_owner ENABLE ALWAYS TRIGGER guard, ENABLE ALWAYS TRIGGER guard_row;
+ALTER TABLE bloom_owner ENABLE ALWAYS TRIGGER guard_row;
 
 CREATE FUNCTION bloom_accept() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'bloomfilter_accept' LANGUAGE C;
