@@ -61,21 +61,11 @@ type_of_changes(const BfpgTracked *tracked)
 void
 bfpg_tracked_find_list(BfpgTracked *tracked)
 {
-	Relation	table = table_open(bfpg_list_relation(tracked->schema, "bloom_generation"), AccessShareLock);
-	SysScanDesc scan;
-	HeapTuple	tuple = bfpg_list_newest_row(table, tracked->list, &scan);
-	Datum		keys;
-	bool		is_null;
+	const char *column = "key_type";
+	NullableDatum keys;
 
-	tracked->exists = tuple != NULL;
-	tracked->keys = NULL;
-	if (tuple != NULL)
-	{
-		keys = heap_getattr(tuple, SPI_fnumber(RelationGetDescr(table), "key_type"), RelationGetDescr(table), &is_null);
-		tracked->keys = is_null ? type_of_changes(tracked) : TextDatumGetCString(keys);
-	}
-	systable_endscan(scan);
-	table_close(table, AccessShareLock);
+	tracked->exists = bfpg_list_read(tracked->schema, "bloom_generation", tracked->list, 1, &column, &keys);
+	tracked->keys = !tracked->exists ? NULL : keys.isnull ? type_of_changes(tracked) : TextDatumGetCString(keys.value);
 }
 
 pg_noreturn static void

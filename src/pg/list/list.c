@@ -30,6 +30,7 @@
 #include "engines/engines.h"
 #include "list/list.h"
 #include "list/owner.h"
+#include "list/tables.h"
 
 /* Columns of bloom_generation_part. */
 enum
@@ -74,6 +75,30 @@ bfpg_list_newest_row(Relation table, Datum name, SysScanDesc *scan)
 	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_TEXTEQ, name);
 	*scan = systable_beginscan(table, bfpg_list_relation(RelationGetNamespace(table), index), true, NULL, 1, &key);
 	return systable_getnext(*scan);
+}
+
+bool
+bfpg_list_read(Oid schema, const char *table, Datum name, int count, const char *const *columns, NullableDatum *values)
+{
+	Relation	relation = table_open(bfpg_list_relation(schema, table), AccessShareLock);
+	TupleDesc	desc = RelationGetDescr(relation);
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	int			i;
+
+	bfpg_check_table_owner(relation);
+	tuple = bfpg_list_newest_row(relation, name, &scan);
+	for (i = 0; tuple != NULL && i < count; i++)
+	{
+		int			number = SPI_fnumber(desc, columns[i]);
+
+		values[i].value = heap_getattr(tuple, number, desc, &values[i].isnull);
+		if (!values[i].isnull)
+			values[i].value = datumCopy(values[i].value, TupleDescAttr(desc, number - 1)->attbyval, TupleDescAttr(desc, number - 1)->attlen);
+	}
+	systable_endscan(scan);
+	table_close(relation, NoLock);
+	return tuple != NULL;
 }
 
 void

@@ -31,6 +31,9 @@ extern Oid	bfpg_list_relation(Oid schema, const char *name);
  */
 extern HeapTuple bfpg_list_newest_row(Relation table, Datum name, SysScanDesc *scan);
 
+/* Copies some columns of that row, of a table that belongs to a superuser; false where there is none. */
+extern bool bfpg_list_read(Oid schema, const char *table, Datum name, int count, const char *const *columns, NullableDatum *values);
+
 /* Throws unless the user may read whole filters, or has the rights of the list's owner. */
 extern void bfpg_list_check_may_read(Oid schema, const char *list);
 

@@ -30,7 +30,6 @@
 #include "replication/logicalworker.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/rel.h"
 
 #include "base/report.h"
@@ -48,48 +47,36 @@ enum
 	OWNER_COLUMNS
 };
 
-/* Columns of bloom_definition that a message needs. */
+/* Columns of bloom_definition. */
+#define DEFINITION_NAME 1
+#define DEFINITION_OWNER 2
 #define DEFINITION_QUERY 3
 
-/* A column of a list's row in one of the tables; false where there is no row. */
 static bool
-read_column(Oid schema, const char *table, const char *list, AttrNumber column, Datum *value)
+read_column(Oid schema, const char *table, const char *list, const char *column, NullableDatum *value)
 {
-	Relation	relation = table_open(bfpg_list_relation(schema, table), AccessShareLock);
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	bool		is_null;
-
-	bfpg_check_table_owner(relation);
-	tuple = bfpg_list_newest_row(relation, CStringGetTextDatum(list), &scan);
-	if (tuple != NULL)
-		*value = datumCopy(heap_getattr(tuple, column, RelationGetDescr(relation), &is_null),
-						   TupleDescAttr(RelationGetDescr(relation), column - 1)->attbyval,
-						   TupleDescAttr(RelationGetDescr(relation), column - 1)->attlen);
-	systable_endscan(scan);
-	table_close(relation, NoLock);
-	return tuple != NULL;
+	return bfpg_list_read(schema, table, CStringGetTextDatum(list), 1, &column, value);
 }
 
 void
 bfpg_owner_find(Oid schema, const char *list, BfpgOwner *owner)
 {
-	Datum		value;
+	NullableDatum value;
 	const char *now;
 
 	memset(owner, 0, sizeof(*owner));
-	owner->exists = read_column(schema, "bloom_definition", list, BFPG_DEFINITION_OWNER, &value);
+	owner->exists = read_column(schema, "bloom_definition", list, "owner", &value);
 	if (!owner->exists)
 	{
-		owner->exists = read_column(schema, "bloom_generation", list, 1, &value);
+		owner->exists = read_column(schema, "bloom_generation", list, "name", &value);
 		return;
 	}
-	owner->name = NameStr(*DatumGetName(value));
-	if (!read_column(schema, "bloom_owner", list, OWNER_ROLE + 1, &value))
+	owner->name = NameStr(*DatumGetName(value.value));
+	if (!read_column(schema, "bloom_owner", list, "role", &value))
 		return;
-	now = GetUserNameFromId(DatumGetObjectId(value), true);
+	now = GetUserNameFromId(DatumGetObjectId(value.value), true);
 	if (now != NULL && strcmp(now, owner->name) == 0)
-		owner->role = DatumGetObjectId(value);
+		owner->role = DatumGetObjectId(value.value);
 	else
 		owner->gone = true;
 }
@@ -211,8 +198,8 @@ bloomfilter_accept(PG_FUNCTION_ARGS)
 				 errmsg("bloom_accept was called outside of a trigger")));
 	columns = RelationGetDescr(trigger->tg_relation);
 	schema = RelationGetNamespace(trigger->tg_relation);
-	list = TextDatumGetCString(heap_getattr(trigger->tg_trigtuple, 1, columns, &is_null));
-	owner = NameStr(*DatumGetName(heap_getattr(trigger->tg_trigtuple, BFPG_DEFINITION_OWNER, columns, &is_null)));
+	list = TextDatumGetCString(heap_getattr(trigger->tg_trigtuple, DEFINITION_NAME, columns, &is_null));
+	owner = NameStr(*DatumGetName(heap_getattr(trigger->tg_trigtuple, DEFINITION_OWNER, columns, &is_null)));
 	role = get_role_oid(owner, true);
 	if (IsLogicalWorker() || !TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
 		bfpg_owner_write(schema, list, InvalidOid);

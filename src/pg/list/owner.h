@@ -7,9 +7,6 @@
 
 #include "base/pg_compat.h"
 
-/* The column of bloom_definition that names a list's owner. */
-#define BFPG_DEFINITION_OWNER 2
-
 typedef struct BfpgOwner
 {
 	bool		exists;			/* there is such a list */

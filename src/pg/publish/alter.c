@@ -6,7 +6,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_proc.h"
@@ -15,7 +14,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "base/pg_compat.h"
@@ -39,9 +37,6 @@ enum
 	ARG_OWNER
 };
 
-/* The column of bloom_run that names who started the run. */
-#define RUN_STARTED_BY 5
-
 typedef struct Change
 {
 	BfpgPlace	place;
@@ -49,30 +44,17 @@ typedef struct Change
 	BfpgOwner	owner;
 } Change;
 
-/* The role that started the last run of a name; InvalidOid: none is known. */
-static Oid
-starter(const Change *change)
-{
-	Relation	table = table_open(bfpg_list_relation(change->place.schema, "bloom_run"), AccessShareLock);
-	SysScanDesc scan;
-	HeapTuple	tuple = bfpg_list_newest_row(table, CStringGetTextDatum(change->name), &scan);
-	Oid			role = InvalidOid;
-	bool		is_null;
-
-	if (tuple == NULL)
-		bfpg_list_unknown(change->place.schema, CStringGetTextDatum(change->name));
-	role = get_role_oid(NameStr(*DatumGetName(heap_getattr(tuple, RUN_STARTED_BY, RelationGetDescr(table), &is_null))), true);
-	systable_endscan(scan);
-	table_close(table, NoLock);
-	return role;
-}
-
-/* Who may dispose of a name that has a run that failed, and no list. */
+/* Who may dispose of a name that has a run that failed, and no list: who started the run. */
 static void
 check_starter(const Change *change)
 {
-	Oid			role = starter(change);
+	const char *column = "started_by";
+	NullableDatum starter;
+	Oid			role;
 
+	if (!bfpg_list_read(change->place.schema, "bloom_run", CStringGetTextDatum(change->name), 1, &column, &starter))
+		bfpg_list_unknown(change->place.schema, CStringGetTextDatum(change->name));
+	role = get_role_oid(NameStr(*DatumGetName(starter.value)), true);
 	if (!bfpg_owns_database() && !(OidIsValid(role) && has_privs_of_role(GetUserId(), role)))
 		bfpg_owner_refuse(change->name, role);
 }

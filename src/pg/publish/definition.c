@@ -37,8 +37,6 @@ enum
 	DEFINITION_COLUMNS = 2 * DEFINITION_BEFORE - DEFINITION_QUERY
 };
 
-StaticAssertDecl(DEFINITION_OWNER + 1 == BFPG_DEFINITION_OWNER, "owner.c reads this column");
-
 #define GENERATION (DEFINITION_BEFORE - DEFINITION_QUERY)
 
 /* The row of a list. */
@@ -51,11 +49,11 @@ typedef struct Definition
 } Definition;
 
 static void
-open_definition(const BfpgPlace *place, const char *name, LOCKMODE lock, Definition *definition)
+open_definition(const BfpgPlace *place, const char *name, Definition *definition)
 {
 	SysScanDesc scan;
 
-	definition->table = table_open(bfpg_list_relation(place->schema, "bloom_definition"), lock);
+	definition->table = table_open(bfpg_list_relation(place->schema, "bloom_definition"), RowExclusiveLock);
 	bfpg_check_table_owner(definition->table);
 	memset(definition->nulls, true, sizeof(definition->nulls));
 	definition->tuple = bfpg_list_newest_row(definition->table, CStringGetTextDatum(name), &scan);
@@ -103,32 +101,30 @@ write_definition(Definition *definition)
 }
 
 bool
-bfpg_definition_has_query(const BfpgPlace *place, const char *name)
+bfpg_definition_find(BfpgPublication *list)
 {
-	Definition	definition;
+	static const char *const columns[] = {"query", "settings", "check", "allow_empty", "on_conflict"};
+	NullableDatum values[lengthof(columns)];
 
-	open_definition(place, name, AccessShareLock, &definition);
-	table_close(definition.table, AccessShareLock);
-	return !definition.nulls[DEFINITION_QUERY];
+	if (!bfpg_list_read(list->place.schema, "bloom_definition", CStringGetTextDatum(list->name), lengthof(columns), columns, values) ||
+		values[0].isnull)
+		return false;
+	list->asked.query = TextDatumGetCString(values[0].value);
+	list->asked.settings = DatumGetArrayTypePCopy(values[1].value);
+	list->asked.check = DatumGetBool(values[2].value);
+	list->asked.allow_empty = DatumGetBool(values[3].value);
+	list->asked.on_conflict = (BfpgOnConflict) DatumGetInt16(values[4].value);
+	return true;
 }
 
 void
 bfpg_definition_read(BfpgPublication *list)
 {
-	Definition	definition;
-
-	open_definition(&list->place, list->name, AccessShareLock, &definition);
-	if (definition.nulls[DEFINITION_QUERY])
+	if (!bfpg_definition_find(list))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("list \"%s\" has no query to be refreshed by", list->name),
 				 errhint("CALL bloom_publish keeps one, unless the query reads a temporary table. A list that was published as a value has none.")));
-	list->asked.query = TextDatumGetCString(definition.values[DEFINITION_QUERY]);
-	list->asked.settings = DatumGetArrayTypePCopy(definition.values[DEFINITION_SETTINGS]);
-	list->asked.check = DatumGetBool(definition.values[DEFINITION_CHECK]);
-	list->asked.allow_empty = DatumGetBool(definition.values[DEFINITION_ALLOW_EMPTY]);
-	list->asked.on_conflict = (BfpgOnConflict) DatumGetInt16(definition.values[DEFINITION_ON_CONFLICT]);
-	table_close(definition.table, AccessShareLock);
 }
 
 void
@@ -138,7 +134,7 @@ bfpg_definition_write(const BfpgPublication *list)
 	NameData	owner;
 
 	namestrcpy(&owner, list->owner.name);
-	open_definition(&list->place, list->name, RowExclusiveLock, &definition);
+	open_definition(&list->place, list->name, &definition);
 	if (definition.tuple == NULL)
 		bfpg_owner_write(list->place.schema, list->name, list->owner.role);
 	move(&definition, DEFINITION_BEFORE, DEFINITION_QUERY);
@@ -162,7 +158,7 @@ bfpg_definition_roll_back(const BfpgPlace *place, const char *name)
 	Definition	definition;
 	bool		had_query;
 
-	open_definition(place, name, RowExclusiveLock, &definition);
+	open_definition(place, name, &definition);
 	had_query = !definition.nulls[DEFINITION_QUERY];
 	move(&definition, DEFINITION_QUERY, DEFINITION_BEFORE);
 	clear(&definition, DEFINITION_BEFORE);
@@ -181,7 +177,7 @@ bfpg_definition_give(const BfpgPlace *place, const char *name, Oid role)
 	NameData	owner;
 
 	namestrcpy(&owner, GetUserNameFromId(role, false));
-	open_definition(place, name, RowExclusiveLock, &definition);
+	open_definition(place, name, &definition);
 	clear(&definition, DEFINITION_BEFORE);
 	set_column(&definition, DEFINITION_NAME, CStringGetTextDatum(name));
 	set_column(&definition, DEFINITION_OWNER, NameGetDatum(&owner));
@@ -194,7 +190,7 @@ bfpg_definition_drop(const BfpgPlace *place, const char *name)
 {
 	Definition	definition;
 
-	open_definition(place, name, RowExclusiveLock, &definition);
+	open_definition(place, name, &definition);
 	if (definition.tuple != NULL)
 		CatalogTupleDelete(definition.table, &definition.tuple->t_self);
 	table_close(definition.table, NoLock);

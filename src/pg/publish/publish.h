@@ -280,11 +280,11 @@ extern void bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last);
 
 /*
  * By which query a list was published, and how, so that bloom_refresh can do it again.  What is
- * read is put into the publication; it throws where there is no query.  What is written becomes the
+ * read is put into the publication; read throws where there is no query.  What is written becomes the
  * current generation's, and that of the generation before is kept, for roll_back.
  */
 extern void bfpg_definition_read(BfpgPublication *list);
-extern bool bfpg_definition_has_query(const BfpgPlace *place, const char *name);
+extern bool bfpg_definition_find(BfpgPublication *list);
 extern void bfpg_definition_write(const BfpgPublication *list);
 extern void bfpg_definition_roll_back(const BfpgPlace *place, const char *name);
 

@@ -14,15 +14,12 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "tcop/pquery.h"
 #include "utils/builtins.h"
-#include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
@@ -30,13 +27,6 @@
 #include "publish/publish.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_run_died);
-
-/* Columns of bloom_run. */
-enum
-{
-	RUN_STARTED_AT = 2,
-	RUN_ENDED_AT = 3
-};
 
 void
 bfpg_publish_write_run(const BfpgPublication *list, bool ended, const char *error)
@@ -169,16 +159,9 @@ bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 Datum
 bloomfilter_run_died(PG_FUNCTION_ARGS)
 {
-	Relation	table = table_open(bfpg_list_relation(bfpg_extension_schema(fcinfo->flinfo->fn_oid), "bloom_run"), AccessShareLock);
-	SysScanDesc scan;
-	HeapTuple	tuple = bfpg_list_newest_row(table, PG_GETARG_DATUM(0), &scan);
-	bool		died = false;
-	bool		is_null;
+	static const char *const columns[] = {"started_at", "ended_at"};
+	NullableDatum values[lengthof(columns)];
 
-	if (tuple != NULL && heap_attisnull(tuple, RUN_ENDED_AT, RelationGetDescr(table)))
-		died = PG_GETARG_TIMESTAMPTZ(1) ==
-			DatumGetTimestampTz(heap_getattr(tuple, RUN_STARTED_AT, RelationGetDescr(table), &is_null));
-	systable_endscan(scan);
-	table_close(table, AccessShareLock);
-	PG_RETURN_BOOL(died);
+	PG_RETURN_BOOL(bfpg_list_read(bfpg_extension_schema(fcinfo->flinfo->fn_oid), "bloom_run", PG_GETARG_DATUM(0), lengthof(columns), columns, values) &&
+				   DatumGetTimestampTz(values[0].value) == PG_GETARG_TIMESTAMPTZ(1) && values[1].isnull);
 }

@@ -168,9 +168,8 @@ bfpg_track_check_query(const BfpgPublication *list)
 
 	if (list->asked.query != NULL)
 	{
-		if (!bfpg_definition_has_query(&list->place, list->name) || tracking_tables(list) == NIL)
+		if (!bfpg_definition_find(&kept) || tracking_tables(list) == NIL)
 			return;
-		bfpg_definition_read(&kept);
 		same = strcmp(kept.asked.query, list->asked.query) == 0;
 		if (same && same_path(kept.asked.settings, list->asked.settings))
 			return;
