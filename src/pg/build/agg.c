@@ -82,7 +82,7 @@ start_state(FunctionCallInfo fcinfo, const BfpgAggParameters *parameters,
 			MemoryContext context)
 {
 	const BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
-	BfpgAggState *state = bfpg_agg_new(parameters, coder->type, coder->word != NULL, context);
+	BfpgAggState *state = bfpg_agg_new(parameters, coder->type, context);
 	int			i;
 
 	/* An engine that splits aggregates makes a new FmgrInfo for each row. */
@@ -115,32 +115,23 @@ read_arguments(FunctionCallInfo fcinfo, BfpgAggState *state, BfpgReadParameters 
 	return state;
 }
 
-/* What columns a key has is known when it is hashed. */
-static inline void
-add_hash(BfpgAggState *state, BfpgKeyCoder *coder, Datum key)
-{
-	uint64		hash = bfpg_hash_key(coder, key, state->parameters.seed);
-
-	state->sized.key_type = coder->type;
-	bfpg_agg_add(state, hash);
-}
-
 /* One row of a group.  Parameters are read again only when they look different. */
 static inline Datum
 add_row(FunctionCallInfo fcinfo, BfpgReadParameters read)
 {
 	BfpgAggState *state = PG_ARGISNULL(0) ? NULL : (BfpgAggState *) PG_GETARG_POINTER(0);
 	BfpgKeyCoder *coder;
+	uint64		hash;
 
 	if (state == NULL || !is_aggregate_call(fcinfo) || !same_arguments(fcinfo, state))
 		state = read_arguments(fcinfo, state, read);
 	if (!PG_ARGISNULL(1))
 	{
 		coder = state->coder != NULL ? state->coder : bfpg_call_coder(fcinfo, 1, false);
-		if (coder->word != NULL)
-			bfpg_agg_add(state, coder->word(PG_GETARG_DATUM(1)));
-		else
-			add_hash(state, coder, PG_GETARG_DATUM(1));
+		hash = bfpg_hash_key(coder, PG_GETARG_DATUM(1), state->parameters.seed);
+		/* what columns a row has is known when it is hashed */
+		state->sized.key_type = coder->type;
+		bfpg_agg_add(state, hash);
 	}
 	PG_RETURN_POINTER(state);
 }
@@ -188,7 +179,7 @@ bloomfilter_agg_combine(PG_FUNCTION_ARGS)
 	if (other != NULL)
 	{
 		if (state == NULL)
-			state = bfpg_agg_new(&other->parameters, other->sized.key_type, false, context);
+			state = bfpg_agg_new(&other->parameters, other->sized.key_type, context);
 		bfpg_agg_merge(state, other);
 	}
 	if (state == NULL)

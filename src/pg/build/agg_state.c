@@ -82,15 +82,13 @@ size_filter(const BfpgAggState *state, int64 n)
 }
 
 BfpgAggState *
-bfpg_agg_new(const BfpgAggParameters *parameters, uint32 key_type, bool words,
-			 MemoryContext context)
+bfpg_agg_new(const BfpgAggParameters *parameters, uint32 key_type, MemoryContext context)
 {
 	BfpgAggState *state = MemoryContextAllocZero(context, sizeof(BfpgAggState));
 
 	state->parameters = *parameters;
 	state->context = context;
 	state->sized.key_type = key_type;
-	state->words = words;
 	if (parameters->n == 0)
 		bfpg_check_rate(parameters->p);
 	else
@@ -119,9 +117,8 @@ bfpg_agg_check_parameters(const BfpgAggState *state,
 						   parameters->parts)));
 }
 
-/* The first key of a part says which part it is. */
-static void
-check_part(BfpgAggState *state, uint64 hash)
+void
+bfpg_agg_check_part(BfpgAggState *state, uint64 hash)
 {
 	uint16		part = (uint16) bf_part_of(hash, state->parameters.parts);
 
@@ -139,29 +136,12 @@ check_part(BfpgAggState *state, uint64 hash)
 						 state->parameters.parts, (int64) state->parameters.seed)));
 }
 
-/* Turns what came since the last time into hashes, all at once. */
-static void
-settle(BfpgAggState *state)
-{
-	while (state->settled < state->count)
-	{
-		uint64		next = Min(state->settled + HASHES_BETWEEN_CHECKS, state->count);
-
-		CHECK_FOR_INTERRUPTS();
-		if (state->words)
-			bf_hash_words(state->hashes + state->settled, next - state->settled, state->parameters.seed);
-		for (; state->settled < next; state->settled++)
-			if (state->parameters.parts > 1)
-				check_part(state, state->hashes[state->settled]);
-	}
-}
-
 /* Adds what is in the array to the filter and empties it. */
 static void
 flush_hashes(BfpgAggState *state)
 {
 	bfpg_filter_add_hashes(state->filter, state->hashes, state->count);
-	state->count = state->settled = state->sorted = 0;
+	state->count = state->sorted = 0;
 }
 
 static void
@@ -183,14 +163,13 @@ become_filter(BfpgAggState *state)
 static void
 became_sorted(BfpgAggState *state, uint64 count)
 {
-	state->count = state->settled = state->sorted = count;
+	state->count = state->sorted = count;
 	state->unique_at = Max(count * REPEATS, FIRST_ROOM);
 }
 
 static void
 make_sorted(BfpgAggState *state)
 {
-	settle(state);
 	if (state->sorted < state->count)
 		became_sorted(state, bf_hashlist_unique(state->hashes, state->count, bfpg_tick));
 }
@@ -212,7 +191,6 @@ bfpg_agg_make_room(BfpgAggState *state)
 {
 	bool		give_way = gives_way(state, state->room * 2);
 
-	settle(state);
 	if (state->filter != NULL)
 	{
 		flush_hashes(state);
@@ -277,7 +255,6 @@ bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other)
 	if (state->sized.key_type != other->sized.key_type ||
 		(state->has_part && state->sized.part != other->sized.part))
 		elog(ERROR, "bloom_agg states of different keys");
-	settle(state);
 	state->has_part = true;
 	state->sized.part = other->sized.part;
 	if (other->filter != NULL)
@@ -321,7 +298,6 @@ ship_hashes(const BfpgAggState *state)
 bytea *
 bfpg_agg_serialize(BfpgAggState *state)
 {
-	settle(state);
 	if (state->filter == NULL)
 		make_sorted(state);
 	if (state->filter == NULL && state->parameters.n != 0 &&
@@ -387,7 +363,7 @@ bfpg_agg_deserialize(bytea *shipped)
 		refuse_shipment();
 
 	parameters = (BfpgAggParameters) {header.n, header.p, header.seed, header.parts};
-	state = bfpg_agg_new(&parameters, header.key_type, false, CurrentMemoryContext);
+	state = bfpg_agg_new(&parameters, header.key_type, CurrentMemoryContext);
 	state->sized.part = header.part;
 	if (header.kind == KIND_FILTER && header.n != 0)
 		state->filter = unship_filter(state, payload, length);
@@ -421,7 +397,6 @@ hashes_result(BfpgAggState *state)
 Datum
 bfpg_agg_result(BfpgAggState *state)
 {
-	settle(state);
 	if (state->filter == NULL)
 		return hashes_result(state);
 	flush_hashes(state);

@@ -22,14 +22,8 @@ typedef struct BfpgAggParameters
 #define BFPG_AGG_ARGUMENTS 6
 
 /*
- * The array, from what came first to what came last:
- *
- *	 |  sorted, each once  |  hashes as they came  |  words or hashes  |   free   |
- *	 0                  sorted                 settled              count       room
- *
- * Keys are added at count. When the array is full, what came since is hashed
- * (settled moves to count); then it either goes into the filter, or is sorted and
- * its repeats are dropped (sorted moves there, too), or the array gets more room.
+ * Keys are added to the array at count.  When it is full, it either goes into the filter, or is sorted
+ * and its repeats are dropped (sorted moves to count), or it gets more room.
  */
 typedef struct BfpgAggState
 {
@@ -39,23 +33,16 @@ typedef struct BfpgAggState
 	BfpgKeyCoder *coder;		/* where calls have no memory of their own, else NULL */
 	bf_header	sized;			/* of the filter: its key type and part, and where n is given its size */
 	BfpgFilter *filter;			/* NULL while there is only the array */
-	uint64	   *hashes;			/* those not yet in the filter, then words */
+	uint64	   *hashes;			/* those not yet in the filter */
 	uint64		count;
-	uint64		settled;		/* as many are hashes; the rest came since */
 	uint64		sorted;			/* as many are sorted, each once */
 	uint64		room;			/* hashes that the array has room for */
 	uint64		unique_at;		/* sort it when it is full and this long */
-	bool		words;			/* what comes is words, else hashes */
-	bool		has_part;		/* the part is known, as soon as there is a key */
+	bool		has_part;		/* the part is known, as soon as there is a key of one */
 } BfpgAggState;
 
-/*
- * A state without keys, to which words or hashes of keys will be added.  Throws
- * where no filter can have these parameters.
- */
-extern BfpgAggState *bfpg_agg_new(const BfpgAggParameters *parameters,
-								uint32 key_type, bool words,
-								MemoryContext context);
+/* A state without keys.  Throws where no filter can have these parameters. */
+extern BfpgAggState *bfpg_agg_new(const BfpgAggParameters *parameters, uint32 key_type, MemoryContext context);
 
 /* Whether any key was added; rows with NULL keys make a state too. */
 static inline bool
@@ -70,13 +57,17 @@ extern void bfpg_agg_check_parameters(const BfpgAggState *state,
 
 extern void bfpg_agg_make_room(BfpgAggState *state);
 
-/* Adds one key: its word or its hash, as the state was made for. */
+/* The first key of a part says which part it is; throws for one of another part. */
+extern void bfpg_agg_check_part(BfpgAggState *state, uint64 hash);
+
 static inline void
-bfpg_agg_add(BfpgAggState *state, uint64 key)
+bfpg_agg_add(BfpgAggState *state, uint64 hash)
 {
+	if (state->parameters.parts > 1)
+		bfpg_agg_check_part(state, hash);
 	if (state->count == state->room)
 		bfpg_agg_make_room(state);
-	state->hashes[state->count++] = key;
+	state->hashes[state->count++] = hash;
 }
 
 /* Adds all keys of another state, whose array is sorted for it. */

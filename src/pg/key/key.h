@@ -37,7 +37,7 @@ bfpg_sink_bytes(const BfpgKeySink *sink, const void *bytes, size_t length)
 
 /*
  * Keys of 8 bytes have a word, the number that these bytes are in little-endian
- * order; bf_hash_words makes hashes of many at once.  Others are hashed one by one.
+ * order, which bf_hash_word hashes without a call.
  */
 typedef uint64 (*BfpgKeyWord) (Datum key);
 typedef uint64 (*BfpgKeyHash) (BfpgKeyCoder *coder, Datum key,
