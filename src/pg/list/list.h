@@ -18,6 +18,7 @@
 
 /* Which of a list's generations: the number that the tables have in back. */
 #define BFPG_CURRENT 0
+#define BFPG_BEFORE 1
 
 /* The schema that a function, and so the extension, is in. */
 extern Oid	bfpg_extension_schema(Oid function);

@@ -164,17 +164,17 @@ bfpg_publish_find(const BfpgPlace *place, const char *name, BfpgLastList *last)
 		bfpg_list_unknown(place->schema, CStringGetTextDatum(name));
 }
 
-/* The current generation becomes the one before; that one goes. */
+/* The list's other generation gets this number, BFPG_CURRENT or BFPG_BEFORE; the one that had it goes. */
 static void
-move_back(const BfpgPublication *list)
+become(const BfpgPlace *place, const char *name, int back)
 {
 	const char *tables[] = {"bloom_generation", "bloom_generation_part", "bloom_absorbed"};
 	int			i;
 
 	for (i = 0; i < lengthof(tables); i++)
 	{
-		bfpg_run_for_list(&list->place, list->name, psprintf("DELETE FROM %%1$s%s WHERE name = $1 AND back <> 0", tables[i]), SPI_OK_DELETE);
-		bfpg_run_for_list(&list->place, list->name, psprintf("UPDATE %%1$s%s SET back = 1 WHERE name = $1 AND back = 0", tables[i]), SPI_OK_UPDATE);
+		bfpg_run_for_list(place, name, psprintf("DELETE FROM %%1$s%s WHERE name = $1 AND back = %d", tables[i], back), SPI_OK_DELETE);
+		bfpg_run_for_list(place, name, psprintf("UPDATE %%1$s%s SET back = %d WHERE name = $1", tables[i], back), SPI_OK_UPDATE);
 	}
 }
 
@@ -261,7 +261,7 @@ write_parts(BfpgPublication *list)
 
 	bfpg_publish_check_room(list);
 	error_context_stack = &callback;
-	move_back(list);
+	become(&list->place, list->name, BFPG_BEFORE);
 	for (part = 0; part < list->made.count; part++)
 	{
 		const Column row[] = {
@@ -406,26 +406,17 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 	bfpg_publish_find(place, name, &last);
 	serial = bfpg_next_serial(place, name, &last);
 	bfpg_run_for_list(place, name,
-					  "DELETE FROM %1$sbloom_generation g WHERE name = $1 AND back = 0 "
-					  "AND EXISTS (SELECT FROM %1$sbloom_generation b WHERE b.name = g.name AND b.back = 1)",
-					  SPI_OK_DELETE);
+					  psprintf("UPDATE %%1$sbloom_generation SET serial = '" INT64_FORMAT "', by_table = %s WHERE name = $1 AND back <> 0", serial,
+							   !last.tracked ? "by_table" : last.by_table ? "true" : "false"),
+					  SPI_OK_UPDATE);
 	if (SPI_processed == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("list \"%s\" has no version before the current one", name),
 				 errhint("CALL bloom_rollback goes back by one. Publish the list again.")));
-	bfpg_run_for_list(place, name, "DELETE FROM %1$sbloom_generation_part WHERE name = $1 AND back = 0", SPI_OK_DELETE);
-	bfpg_run_for_list(place, name,
-					  "UPDATE %1$sbloom_generation_part SET back = 0 WHERE name = $1",
-					  SPI_OK_UPDATE);
+	become(place, name, BFPG_CURRENT);
 	if (last.tracked)
 		go_on_tracking(place, name);
-	bfpg_run_for_list(place, name, "DELETE FROM %1$sbloom_absorbed WHERE name = $1 AND back = 0", SPI_OK_DELETE);
-	bfpg_run_for_list(place, name, "UPDATE %1$sbloom_absorbed SET back = 0 WHERE name = $1", SPI_OK_UPDATE);
-	bfpg_run_for_list(place, name,
-					  psprintf("UPDATE %%1$sbloom_generation SET back = 0, serial = '" INT64_FORMAT "', by_table = %s WHERE name = $1", serial,
-							   !last.tracked ? "by_table" : last.by_table ? "true" : "false"),
-					  SPI_OK_UPDATE);
 	bfpg_definition_roll_back(place, name);
 	bfpg_publish_tell(name, "rolled back");
 	bfpg_publish_last(place, name, &now);
