@@ -14,14 +14,12 @@
  */
 #include "postgres.h"
 
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -209,46 +207,32 @@ bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *last)
 	guard_counts(list, last);
 }
 
-/* Bytes of the files of WAL. */
+/*
+ * What so many bytes of WAL take more of its file system.  Beyond max_wal_size its files are used again,
+ * unless they are held: by a slot that nobody reads, by an archiver that fails, or where more is there.
+ */
 static double
-wal_bytes(void)
+wal_needed(Oid schema, double bytes)
 {
-	DIR		   *folder = AllocateDir(XLOGDIR);
-	struct dirent *entry;
-	double		bytes = 0;
+	const ParamExternData parameters[] = {
+		bfpg_parameter(FLOAT8OID, Float8GetDatum(bytes)),
+		bfpg_parameter(FLOAT8OID, Float8GetDatum(max_wal_size_mb * MEGABYTE)),
+		bfpg_parameter(BOOLOID, BoolGetDatum(XLogArchivingActive())),
+	};
+	bool		is_null;
 
-	while ((entry = ReadDirExtended(folder, XLOGDIR, LOG)) != NULL)
-	{
-		const char *path = psprintf("%s/%s", XLOGDIR, entry->d_name);
-		struct stat file;
-
-		if (stat(path, &file) == 0 && S_ISREG(file.st_mode))
-			bytes += (double) file.st_size;
-	}
-	FreeDir(folder);
-	return bytes;
+	bfpg_run_statement(schema, "SELECT CASE WHEN sum(size)::float8 > $2 "
+					   "OR EXISTS (SELECT FROM pg_replication_slots WHERE NOT active AND restart_lsn IS NOT NULL) "
+					   "OR EXISTS (SELECT FROM pg_stat_archiver WHERE $3 AND last_failed_time > coalesce(last_archived_time, '-infinity')) "
+					   "THEN $1 ELSE greatest(least($1, $2) - sum(size)::float8, 0) END FROM pg_ls_waldir()",
+					   lengthof(parameters), parameters, SPI_OK_SELECT);
+	return DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
 }
 
-/* A slot that nobody reads, or an archiver that fails. */
-static bool
-wal_is_held(Oid schema)
-{
-	const ParamExternData archiving = bfpg_parameter(BOOLOID, BoolGetDatum(XLogArchivingActive()));
-
-	bfpg_run_statement(schema, "SELECT 1 FROM pg_replication_slots WHERE NOT active AND restart_lsn IS NOT NULL UNION ALL "
-					   "SELECT 1 FROM pg_stat_archiver WHERE $1 AND last_failed_time > coalesce(last_archived_time, '-infinity')",
-					   1, &archiving, SPI_OK_SELECT);
-	return SPI_processed > 0;
-}
-
-/* Beyond max_wal_size files of WAL are used again, unless they are held; where more is there they are. */
 void
 bfpg_publish_check_room(const BfpgPublication *list)
 {
-	double		bytes = bfpg_publish_bytes(list);
-	double		most = max_wal_size_mb * MEGABYTE;
-	double		there = wal_bytes();
-	double		needed = there > most || wal_is_held(list->place.schema) ? bytes : Max(0, Min(bytes, most) - there);
+	double		needed = wal_needed(list->place.schema, bfpg_publish_bytes(list));
 	struct statvfs space;
 	double		free_bytes;
 
