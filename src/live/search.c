@@ -140,18 +140,11 @@ static void
 run(PlannedStmt *plan, const char *text, ParamListInfo parameters, ReturnSetInfo *result)
 {
 	DestReceiver *receiver = CreateTuplestoreDestReceiver();
-	QueryDesc  *query;
 
 	SetTuplestoreDestReceiverParams(receiver, result->setResult,
 									result->econtext->ecxt_per_query_memory, false,
 									result->setDesc, "table has changed");
-	query = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, receiver,
-							parameters, NULL, 0);
-	ExecutorStart(query, 0);
-	bfpg_executor_run(query);
-	ExecutorFinish(query);
-	ExecutorEnd(query);
-	FreeQueryDesc(query);
+	bfpg_execute(plan, text, parameters, receiver);
 	receiver->rDestroy(receiver);
 }
 

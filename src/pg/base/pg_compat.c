@@ -4,10 +4,13 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_extension.h"
 #include "catalog/pg_proc.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/supportnodes.h"
 #include "utils/acl.h"
+#include "utils/snapmgr.h"
 
 #include "base/pg_compat.h"
 
@@ -28,6 +31,23 @@ bfpg_modify_in_place(Node *request)
 	return NULL;
 }
 
+/* Before 18 one says besides that the plan is run once. */
+void
+bfpg_execute(PlannedStmt *plan, const char *text, ParamListInfo params, DestReceiver *receiver)
+{
+	QueryDesc  *query = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, receiver, params, NULL, 0);
+
+	ExecutorStart(query, 0);
+#if PG_VERSION_NUM >= 180000
+	ExecutorRun(query, ForwardScanDirection, 0);
+#else
+	ExecutorRun(query, ForwardScanDirection, 0, true);
+#endif
+	ExecutorFinish(query);
+	ExecutorEnd(query);
+	FreeQueryDesc(query);
+}
+
 bool
 bfpg_may_execute(Oid function, Oid role)
 {
@@ -35,6 +55,16 @@ bfpg_may_execute(Oid function, Oid role)
 	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK;
 #else
 	return pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+bool
+bfpg_owns_extension(Oid extension)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(ExtensionRelationId, extension, GetUserId());
+#else
+	return pg_extension_ownercheck(extension, GetUserId());
 #endif
 }
 

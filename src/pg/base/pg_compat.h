@@ -19,6 +19,7 @@
 #include "access/detoast.h"
 #include "access/toast_internals.h"
 #include "common/base64.h"
+#include "executor/execdesc.h"
 #include "fmgr.h"
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
@@ -110,15 +111,14 @@ typedef RelFileNode BfpgFileLocator;
 #define bfpg_reads_temporary(query) isQueryUsingTempRelation(query)
 #endif
 
-/* Runs a plan to its end; before 18 one says besides that this is done once. */
-#if PG_VERSION_NUM >= 180000
-#define bfpg_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0)
-#else
-#define bfpg_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0, true)
-#endif
+/* Runs a plan of a query's text to its end, under the active snapshot. */
+extern void bfpg_execute(PlannedStmt *plan, const char *text, ParamListInfo params, DestReceiver *receiver);
 
 /* Whether a role may execute a function; asked by the object's class from 16 on. */
 extern bool bfpg_may_execute(Oid function, Oid role);
+
+/* Whether the current role owns an extension; asked by the object's class from 16 on. */
+extern bool bfpg_owns_extension(Oid extension);
 
 /* Whether the current role could become another one by SET ROLE, which a membership may lack from 16 on. */
 extern bool bfpg_could_become(Oid role);

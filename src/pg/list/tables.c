@@ -22,14 +22,12 @@
 #include "access/table.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_extension.h"
 #include "commands/extension.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "replication/logicalworker.h"
 #include "utils/acl.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -159,27 +157,6 @@ bfpg_run_plan(Relation table, SPIPlanPtr plan, ParamListInfo parameters, int exp
 	run_as_owner(table->rd_rel->relowner, NULL, plan, parameters, expected);
 }
 
-/* Whether the current role owns the extension. */
-static bool
-owns_extension(Oid table)
-{
-	Oid			extension = getExtensionOfObject(RelationRelationId, table);
-	bool		owns = false;
-	HeapTuple	tuple;
-	ScanKeyData key;
-	Relation	catalog = table_open(ExtensionRelationId, AccessShareLock);
-	SysScanDesc scan;
-
-	ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
-	scan = systable_beginscan(catalog, ExtensionOidIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (tuple != NULL)
-		owns = has_privs_of_role(GetUserId(), ((Form_pg_extension) GETSTRUCT(tuple))->extowner);
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return owns;
-}
-
 /*
  * Whether SQL may change a table: by inserting what was dumped, as its owners do, or in a
  * superuser's cure.  The queries that lists keep are changed by no statement, and bloom_owner, which
@@ -200,7 +177,7 @@ may_change(const TriggerData *trigger)
 	if (superuser())
 		return inserts || strcmp(table, "bloom_definition") != 0;
 	return inserts && (has_privs_of_role(GetUserId(), ROLE_PG_DATABASE_OWNER) ||
-					   owns_extension(RelationGetRelid(trigger->tg_relation)));
+					   bfpg_owns_extension(getExtensionOfObject(RelationRelationId, RelationGetRelid(trigger->tg_relation))));
 }
 
 /* Before a statement, and of bloom_owner before each row, which logical replication's are skipped by NULL. */

@@ -350,19 +350,12 @@ bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo param
 {
 	ErrorContextCallback callback;
 	RowReceiver receiver = {*None_Receiver, CurrentMemoryContext, NIL};
-	QueryDesc  *query;
 	int			nest = set_own_settings();
 
 	receiver.receiver.receiveSlot = take_row;
 	begin_context(source, &callback);
 	PushCopiedSnapshot(source->snapshot);
-	query = CreateQueryDesc(plan, source->text, GetActiveSnapshot(), InvalidSnapshot,
-							&receiver.receiver, params, NULL, 0);
-	ExecutorStart(query, 0);
-	bfpg_executor_run(query);
-	ExecutorFinish(query);
-	ExecutorEnd(query);
-	FreeQueryDesc(query);
+	bfpg_execute(plan, source->text, params, &receiver.receiver);
 	PopActiveSnapshot();
 	end_context(&callback);
 	AtEOXact_GUC(false, nest);
