@@ -36,53 +36,33 @@ enum
 
 static const uint8_t magic[4] = {'B', 'L', 'M', 'F'};
 
+static const char *const status_texts[] = {
+	[BF_OK] = "valid",
+	[BF_BAD_LENGTH] = "shorter than the 64-byte header",
+	[BF_BAD_MAGIC] = "does not start with BLMF",
+	[BF_BAD_VERSION] = "unsupported format version",
+	[BF_BAD_HEADER_CHECKSUM] = "header checksum does not match",
+	[BF_BAD_HASH] = "unsupported hash function",
+	[BF_BAD_PROBES] = "number of probes is not between 1 and 32",
+	[BF_BAD_BLOCK_BITS] = "block size is not between 2^9 and 2^16 bits",
+	[BF_BAD_KEY_TYPE] = "unknown key type",
+	[BF_BAD_COLUMNS] = "columns do not match the key type",
+	[BF_BAD_BLOCKS] = "number of blocks is zero",
+	[BF_BAD_SIZE] = "length does not match the number of blocks",
+	[BF_BAD_PARTS] = "part is not below the number of parts",
+	[BF_BAD_CAPACITY] = "capacity is not between 1 and 2^63 - 1",
+	[BF_BAD_RATE] = "false-positive rate is not between 0 and 1",
+	[BF_BAD_BITS_SET] = "number of set bits does not match the blocks",
+	[BF_BAD_EMPTY] = "bits are set but there is no key type",
+	[BF_BAD_CHECKSUM] = "checksum does not match",
+	[BF_BAD_DIRECTORY] = "directory of levels is damaged",
+	[BF_BAD_LEVELS] = "directory is not that of three levels"
+};
+
 const char *
 bf_status_text(bf_status status)
 {
-	switch (status)
-	{
-		case BF_OK:
-			return "valid";
-		case BF_BAD_LENGTH:
-			return "shorter than the 64-byte header";
-		case BF_BAD_MAGIC:
-			return "does not start with BLMF";
-		case BF_BAD_VERSION:
-			return "unsupported format version";
-		case BF_BAD_HEADER_CHECKSUM:
-			return "header checksum does not match";
-		case BF_BAD_HASH:
-			return "unsupported hash function";
-		case BF_BAD_PROBES:
-			return "number of probes is not between 1 and 32";
-		case BF_BAD_BLOCK_BITS:
-			return "block size is not between 2^9 and 2^16 bits";
-		case BF_BAD_KEY_TYPE:
-			return "unknown key type";
-		case BF_BAD_COLUMNS:
-			return "columns do not match the key type";
-		case BF_BAD_BLOCKS:
-			return "number of blocks is zero";
-		case BF_BAD_SIZE:
-			return "length does not match the number of blocks";
-		case BF_BAD_PARTS:
-			return "part is not below the number of parts";
-		case BF_BAD_CAPACITY:
-			return "capacity is not between 1 and 2^63 - 1";
-		case BF_BAD_RATE:
-			return "false-positive rate is not between 0 and 1";
-		case BF_BAD_BITS_SET:
-			return "number of set bits does not match the blocks";
-		case BF_BAD_EMPTY:
-			return "bits are set but there is no key type";
-		case BF_BAD_CHECKSUM:
-			return "checksum does not match";
-		case BF_BAD_DIRECTORY:
-			return "directory of levels is damaged";
-		case BF_BAD_LEVELS:
-			return "directory is not that of three levels";
-	}
-	return "unknown status";
+	return (size_t) status < sizeof status_texts / sizeof status_texts[0] ? status_texts[status] : "unknown status";
 }
 
 /* The header's checksum of itself: the low half of XXH64, for which there is room. */
