@@ -10,7 +10,7 @@
 
 #include "ask/access.h"
 #include "engines/engines.h"
-#include "key/key_untyped.h"
+#include "key/key.h"
 #include "live/target.h"
 #include "base/pg_compat.h"
 

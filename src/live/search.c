@@ -33,7 +33,7 @@
 
 #include "base/pg_compat.h"
 #include "engines/engines.h"
-#include "key/key_untyped.h"
+#include "key/key.h"
 #include "live/target.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_search);

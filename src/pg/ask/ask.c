@@ -7,7 +7,7 @@
 #include "utils/builtins.h"
 
 #include "ask/access.h"
-#include "key/key_untyped.h"
+#include "key/key.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_contains);
 PG_FUNCTION_INFO_V1(bloomfilter_contained);

@@ -7,9 +7,11 @@
 #ifndef BFPG_CHANGE_H
 #define BFPG_CHANGE_H
 
-#include "utils/relcache.h"
+#include "access/skey.h"
+#include "commands/trigger.h"
+#include "lib/stringinfo.h"
 
-#include "base/pg_compat.h"
+#include "key/key.h"
 
 /*
  * Records that a key, which bfpg_change_key has made, has this answer from now on.  Whether the
@@ -28,5 +30,44 @@ extern bool bfpg_change_fires(Relation table, Oid schema, const char *list, bool
  * text of the column could be another key's.
  */
 extern bool bfpg_change_check_trigger(Relation table, Oid schema, const char *list);
+
+/* tracked.c: a table that tracks a list, as its trigger sees it. */
+
+/* Arguments of the trigger. */
+enum
+{
+	BFPG_TRACKED_LIST,
+	BFPG_TRACKED_KEY,
+	BFPG_TRACKED_VALUE,
+	BFPG_TRACKED_COUNT
+};
+
+/* What a trigger keeps between the rows of a statement. */
+typedef struct BfpgTracked
+{
+	uint64		epoch;			/* bfpg_epoch when all was looked at, or 0 */
+	Oid			schema;
+	Datum		list;
+	bool		exists;			/* there is such a list */
+	const char *keys;			/* their type in the list; NULL: it has none */
+	Oid			type;			/* of the column */
+	AttrNumber	key;
+	AttrNumber	value;			/* 0: every row's key is in */
+	BfpgKeyCoder coder;
+	Oid			index;			/* by which a key's row is found */
+	ScanKeyData row;			/* but for the key */
+	StringInfoData old_key;		/* of the row at hand */
+	StringInfoData new_key;
+	StringInfoData now_key;
+} BfpgTracked;
+
+/* Throws unless the trigger is one that can track, and has its arguments. */
+extern void bfpg_tracked_check_trigger(const TriggerData *trigger);
+
+/* What there is of the list now: exists and keys, by schema and list. */
+extern void bfpg_tracked_find_list(BfpgTracked *tracked);
+
+/* Throws unless table and trigger are what the promise needs.  Finds the columns, and how a key's row is found. */
+extern void bfpg_tracked_check(const TriggerData *trigger, BfpgTracked *tracked);
 
 #endif							/* BFPG_CHANGE_H */

@@ -39,7 +39,6 @@
 #include "base/pg_compat.h"
 #include "base/report.h"
 #include "change/change.h"
-#include "change/tracked.h"
 #include "list/changes.h"
 #include "list/list.h"
 #include "list/owner.h"

@@ -21,7 +21,6 @@
 #include "base/pg_compat.h"
 #include "base/report.h"
 #include "change/change.h"
-#include "change/tracked.h"
 #include "list/changes.h"
 #include "list/list.h"
 

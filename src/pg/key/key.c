@@ -11,7 +11,6 @@
 
 #include "bf_hash.h"
 #include "key/key.h"
-#include "key/key_untyped.h"
 #include "base/pg_compat.h"
 #include "base/report.h"
 

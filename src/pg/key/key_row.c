@@ -14,7 +14,6 @@
 #include "utils/typcache.h"
 
 #include "key/key.h"
-#include "key/key_untyped.h"
 #include "base/pg_compat.h"
 
 typedef struct BfpgRow

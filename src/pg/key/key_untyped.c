@@ -12,7 +12,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "key/key_untyped.h"
+#include "key/key.h"
 #include "base/pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_key_in);

@@ -12,7 +12,6 @@
 #include "utils/memutils.h"
 
 #include "ask/access.h"
-#include "key/key_untyped.h"
 #include "list/changes.h"
 #include "list/list.h"
 #include "list/lookup.h"

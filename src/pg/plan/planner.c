@@ -23,7 +23,7 @@
 #include "utils/snapmgr.h"
 
 #include "bf_estimate.h"
-#include "key/key_untyped.h"
+#include "key/key.h"
 #include "list/list.h"
 #include "plan/selectivity.h"
 #include "value/filter.h"

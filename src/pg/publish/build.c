@@ -27,7 +27,6 @@
 #include "base/settings.h"
 #include "base/report.h"
 #include "key/key.h"
-#include "key/key_untyped.h"
 #include "publish/build.h"
 
 /* Builds of one run: more than two only where estimates were wrong by magnitudes. */

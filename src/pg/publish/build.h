@@ -5,11 +5,119 @@
 #ifndef BFPG_PUBLISH_BUILD_H
 #define BFPG_PUBLISH_BUILD_H
 
+#include "port/atomics.h"
+#include "storage/dsm.h"
+#include "storage/lwlock.h"
 #include "utils/timestamp.h"
 
+#include "bf_exact.h"
 #include "publish/publish.h"
-#include "publish/shared.h"
 #include "publish/source.h"
+
+/*
+ * shared.c: the filters of a list while it is published, and what is done with keys.
+ *
+ * A process that runs the query alone has them in its own memory.  Where a plan has workers they
+ * are in one segment of dynamic shared memory, and all processes set bits in them, each region
+ * under a lock.  Each stands behind room for the header of a value, so that it is one
+ * without being copied.  The memory is the creator's and goes with its transaction or
+ * earlier.
+ *
+ * A process finds it by a ticket, a bytea with the segment's handle and a random secret that
+ * stands in the memory, too.  So nobody who calls the aggregate by hand gets at it, or at any
+ * other segment.
+ */
+
+#define BFPG_SECRET_BYTES 16
+
+/* Many times the processes of a query, so that these seldom wait for each other. */
+#define BFPG_REGION_LOCKS 256
+
+/* What a pass over the query's keys does with them. */
+typedef enum BfpgPassMode
+{
+	BFPG_ADD,					/* members to level 1; others are counted */
+	BFPG_CHECK,					/* looks all of them up, for a list without others */
+	BFPG_OTHERS,				/* tells which others level 1 lets in */
+	BFPG_PROVE					/* looks all of them up, and tells which members level 2 lets in */
+} BfpgPassMode;
+
+/* What stands in front of the filters. */
+typedef struct BfpgSharedHead
+{
+	Oid			type;			/* the keys', in SQL */
+	int			processes;		/* that may set bits; 1: the creator alone, in its own memory */
+	BfpgPassMode mode;			/* what is done with the keys */
+	uint8		secret[BFPG_SECRET_BYTES];
+	pg_atomic_uint64 rows;		/* that were read, for progress.c */
+	pg_atomic_uint32 key_type;	/* BF_KEY_NONE while there is no key */
+	bf_shape	shape;			/* of each part, but for key_type and part */
+	LWLockPadded locks[BFPG_REGION_LOCKS];
+} BfpgSharedHead;
+
+/* A process's view of it. */
+typedef struct BfpgShared
+{
+	BfpgSharedHead *head;
+	dsm_segment *segment;		/* NULL: all is in memory of this process */
+} BfpgShared;
+
+/* Bytes of memory that the filters take. */
+extern double bfpg_shared_bytes(const bf_shape *shape);
+
+/*
+ * Whether shared memory has room for so many bytes, and as much again stays free, at least 64 MB:
+ * the parallel queries of all sessions, this one's as well, take their memory from the same file
+ * system, and fail where it is full.  Else *reason says why not.
+ */
+extern bool bfpg_shared_has_room(double bytes, char **reason);
+
+/*
+ * Makes empty filters of this shape for keys of an SQL type, for a query that so many processes
+ * run.  The view is in the current memory context, and so are the filters for one process.
+ */
+extern BfpgShared *bfpg_shared_create(const bf_shape *shape, Oid type, int processes);
+
+/*
+ * Between the two this is done with keys, and a ticket is of use.  end takes what begin returned,
+ * and is called after an error, too.
+ */
+extern BfpgShared *bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode);
+extern void bfpg_shared_end(BfpgShared *shared, BfpgShared *outer);
+
+/* Gives the memory back. */
+extern void bfpg_shared_free(BfpgShared *shared);
+
+extern bytea *bfpg_shared_ticket(const BfpgShared *shared);
+
+/*
+ * Finds the filters of a ticket; a worker attaches to them, until it ends.  Throws unless they are
+ * for such keys, and for a ticket of NULL.  The context lives as long as the query.
+ */
+extern BfpgShared *bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context);
+
+/* Of a part: the bytes of the format.  The room in front of them is for the header of a value. */
+extern uint8 *bfpg_shared_image(const BfpgShared *shared, uint32 part);
+
+/* The value that a part is once its header has been written. */
+static inline Datum
+bfpg_shared_value(const BfpgShared *shared, uint32 part)
+{
+	return PointerGetDatum(bfpg_shared_image(shared, part) - VARHDRSZ);
+}
+
+/* The blocks of a part's first level. */
+static inline uint8 *
+bfpg_shared_blocks(const BfpgShared *shared, uint32 part)
+{
+	return bfpg_shared_image(shared, part) + bf_shape_front(&shared->head->shape);
+}
+
+/*
+ * Adds hashes of keys to a part, also while other processes do.  All are of one region: no
+ * hash of another region is in one of its blocks.
+ */
+extern void bfpg_shared_add(const BfpgShared *shared, uint32 part, uint32 region, const uint64 *hashes, Size count);
 
 /* What bloom_publish_agg returns, as an array of bigint: these numbers, then the hashes that were let in. */
 typedef enum BfpgPassCount

@@ -11,7 +11,7 @@
 
 #include "bf_filter.h"
 #include "bf_key.h"
-#include "publish/shared.h"
+#include "publish/build.h"
 #include "base/pg_compat.h"
 #include "value/filter.h"
 

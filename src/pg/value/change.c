@@ -11,7 +11,7 @@
 #include "bf_filter.h"
 #include "bf_sizing.h"
 #include "value/filter.h"
-#include "key/key_untyped.h"
+#include "key/key.h"
 #include "base/settings.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_add);
