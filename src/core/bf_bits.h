@@ -13,7 +13,6 @@
 
 #include "bf_limits.h"
 
-/* How many bits are set. */
 extern uint64_t bf_count_bits(const uint8_t *bytes, uint64_t length, bf_tick tick);
 
 /* target |= source; returns the bits then set in target. */

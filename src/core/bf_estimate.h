@@ -14,7 +14,6 @@
 #include "bf_format.h"
 #include "bf_rate.h"
 
-/* The shape of a filter's bits. */
 extern bf_geometry bf_header_geometry(const bf_header *header);
 
 /* Share of bits that are set, 0 .. 1. */

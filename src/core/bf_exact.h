@@ -100,7 +100,6 @@ bf_exact_hash(const bf_shape *exact, unsigned level, uint64_t hash)
 	return hash ^ hash >> 31;
 }
 
-/* Whether a level has a key with this hash. */
 static inline bool
 bf_exact_level_contains(const bf_shape *exact, const uint8_t *blocks, unsigned level, uint64_t hash)
 {

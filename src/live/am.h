@@ -15,7 +15,6 @@
 /* Once, when the library is loaded: makes the options known. */
 extern void bfpg_live_options_init(void);
 
-/* Whether an index is one of ours. */
 extern bool bfpg_is_live(Relation index);
 
 /* WITH (n = ..., p = ..., seed = ...) of CREATE INDEX. */

@@ -74,7 +74,6 @@ open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 	return question;
 }
 
-/* Whether one target may have the key. */
 static bool
 ask_target(BfpgLiveQuestion *question, BfpgLiveTarget *target, Datum key)
 {
@@ -98,7 +97,6 @@ refuse_compressed(const BfpgLiveTargets *targets)
 		bfpg_refuse_compressed(targets->table);
 }
 
-/* Whether the filter of one of the targets may have the key. */
 static bool
 ask_targets(BfpgLiveQuestion *question, Datum key)
 {
@@ -122,7 +120,6 @@ bloomfilter_index_contains(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ask_targets(open_question(fcinfo, &call), PG_GETARG_DATUM(call.key_arg)));
 }
 
-/* Asks all targets for hashed keys. */
 static void
 ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, uint8 *found)
 {

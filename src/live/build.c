@@ -150,7 +150,6 @@ drop_repeats(BfpgLiveBatch *batch)
 	batch->count = bf_hashlist_unique(batch->hashes, batch->count, bfpg_tick);
 }
 
-/* Makes room in a full batch. */
 static void
 make_room(BfpgLiveBuild *build)
 {
@@ -255,7 +254,6 @@ scan_rest(BfpgLiveBuild *build, IndexInfo *info, BlockNumber first)
 						 &build->counts);
 }
 
-/* Reads the table into the filter. */
 static void
 scan(BfpgLiveBuild *build, IndexInfo *info)
 {
@@ -342,7 +340,6 @@ truncated_in_place(Relation heap, Relation index)
 	return has_file_of(heap, own) && !has_file_of(index, own);
 }
 
-/* Fills the index from its table. */
 static void
 collect(BfpgLiveBuild *build, IndexInfo *info)
 {

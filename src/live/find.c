@@ -39,7 +39,6 @@ add_target(BfpgLiveTargets *targets, Oid table)
 	return target;
 }
 
-/* Notes what an index's keys are. */
 static void
 note_type(BfpgLiveTargets *targets, Relation index)
 {
@@ -61,7 +60,6 @@ check_kept(BfpgLiveTargets *targets, Oid table)
 	targets->of_snapshot = true;
 }
 
-/* Notes where the pages of an open index are, and how they are laid out. */
 static void
 note_file(BfpgLiveTarget *target, Relation index)
 {
@@ -323,7 +321,6 @@ refuse_column(Oid table, const char *column)
 					 bfpg_qualified_name(table), quote_identifier(column))));
 }
 
-/* The index of a table's column. */
 static void
 find_by_column(BfpgLiveTargets *targets)
 {

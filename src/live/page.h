@@ -136,10 +136,8 @@ extern void bfpg_live_refuse_page(Oid index, BlockNumber page, const char *what)
 extern Page bfpg_live_checked_page(Oid index, Buffer buffer, BlockNumber number,
 								   unsigned level);
 
-/* How many blocks a page of level 0 has. */
 extern uint32 bfpg_live_page_blocks(const BfpgLive *live, BlockNumber page);
 
-/* The number of bits set in a page's blocks. */
 extern uint64 bfpg_live_page_bits(const BfpgLive *live, Page page);
 
 /* How an index for n keys at rate p is laid out.  Throws if it can't be. */

@@ -40,7 +40,6 @@ open_index(const BfpgLiveTarget *target)
 	return index;
 }
 
-/* Pins a page. */
 static inline Buffer
 read_page(const BfpgLiveTarget *target, BlockNumber page)
 {

@@ -115,7 +115,6 @@ extern void bfpg_live_check_type(Relation index);
 /* Throws unless equal values of the index' column have equal bytes. */
 extern void bfpg_live_check_column(Relation index);
 
-/* Throws for a partitioned index. */
 extern void bfpg_live_refuse_partitioned(Oid index);
 
 /*
@@ -139,7 +138,6 @@ extern bool bfpg_live_lock_if_free(Oid index);
  */
 extern bool bfpg_live_is_built(Oid index);
 
-/* Whether the current user may look keys up in an index. */
 extern bool bfpg_live_may_ask(Relation index);
 
 /*
@@ -153,7 +151,6 @@ extern bool bfpg_live_check_rights(Relation index);
 /* Whether an open index may answer for its table at all: it is valid, and can be read here. */
 extern bool bfpg_live_usable(Relation index);
 
-/* The transactions that made an open index. */
 extern BfpgLiveMakers bfpg_live_makers(Relation index);
 
 /*

@@ -51,7 +51,6 @@
 #define COPY_COST 4
 #define KEY_COST 128
 
-/* The largest block. */
 #define MAX_BLOCK_BYTES (1 << (BF_MAX_LOG2_BLOCK - 3))
 
 /* One stored value's chunks, opened to be read. */
@@ -243,7 +242,6 @@ read_by_place(BfpgChunks *chunks, int32 number)
 	return bytes;
 }
 
-/* Reads a chunk by the index, and notes where it was. */
 static void
 read_by_index(BfpgChunks *chunks, int32 number)
 {
@@ -411,7 +409,6 @@ ask_in_order(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
 	pfree(order);
 }
 
-/* Asks one level for keys by their hashes for it. */
 static void
 ask_level(BfpgChunks *chunks, unsigned level, const uint64 *hashes, int count, uint8 *found)
 {

@@ -44,7 +44,6 @@
 #define MAX_KNOWN 32768
 #define MAX_KEPT 1024
 
-/* An entry of the table of what is known. */
 typedef struct BfpgKnown
 {
 	const struct varatt_external *pointer;	/* the beginning of a BfpgStored */
@@ -77,7 +76,6 @@ static known_hash *known = NULL;
 static dlist_head copied = DLIST_STATIC_INIT(copied);
 static uint64 copied_bytes = 0;
 
-/* Counts this process's transactions. */
 static uint64 transaction = 1;
 
 /* What a copy takes of the limit: the filter's bytes and what is around them. */
@@ -109,7 +107,6 @@ drop_copies(void)
 		drop_copy(dlist_head_element(BfpgStored, node, &copied));
 }
 
-/* Forgets all there is. */
 static void
 end_registry(void)
 {

@@ -136,7 +136,6 @@ bfpg_agg_check_part(BfpgAggState *state, uint64 hash)
 						 state->parameters.parts, (int64) state->parameters.seed)));
 }
 
-/* Adds what is in the array to the filter and empties it. */
 static void
 flush_hashes(BfpgAggState *state)
 {
@@ -159,7 +158,6 @@ become_filter(BfpgAggState *state)
 	resize_array(state, FRONT_ROOM);
 }
 
-/* The array has so many hashes now, sorted and each once. */
 static void
 became_sorted(BfpgAggState *state, uint64 count)
 {
@@ -185,7 +183,6 @@ gives_way(const BfpgAggState *state, uint64 count)
 		count * sizeof(uint64) > bf_blocks_bytes(&state->sized) / HASHES_SHARE;
 }
 
-/* Makes room for at least one more key. */
 void
 bfpg_agg_make_room(BfpgAggState *state)
 {
@@ -263,7 +260,6 @@ bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other)
 		merge_hashes(state, other);
 }
 
-/* A shipped state: what every kind begins with, and a payload. */
 static bytea *
 ship(const BfpgAggState *state, uint8 kind, const void *payload, uint64 length)
 {

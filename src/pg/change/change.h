@@ -19,7 +19,6 @@
  */
 extern void bfpg_change_record(Oid schema, Datum list, Datum key, bool value);
 
-/* The function that the triggers call. */
 extern Oid	bfpg_change_trigger_function(Oid schema);
 
 /* Whether the trigger by which an open table tracks a list is fired; always: as rows of logical replication need it. */

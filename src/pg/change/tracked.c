@@ -135,7 +135,6 @@ check_kind(const TriggerData *trigger, const BfpgTracked *tracked)
 					 trigger->tg_trigger->tgname)));
 }
 
-/* Whether an index allows one row for each value of a column. */
 static bool
 is_unique_for(Oid index, AttrNumber column)
 {

@@ -64,7 +64,6 @@ base_type(Oid type)
 	return type < FirstGenbkiObjectId ? type : getBaseType(type);
 }
 
-/* The SQL type of an argument. */
 static Oid
 argument_type(FunctionCallInfo fcinfo, int argno)
 {

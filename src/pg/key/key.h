@@ -96,7 +96,6 @@ bfpg_sink_key(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 	return bfpg_sink_bytes(sink, bytes, sizeof(bytes));
 }
 
-/* The hash of one key. */
 static inline uint64
 bfpg_hash_key(BfpgKeyCoder *coder, Datum key, uint64 seed)
 {
@@ -149,10 +148,8 @@ bfpg_check_part(const bf_header *header, uint64 hash)
  * filter that is asked.
  */
 
-/* Whether values of a type are rows. */
 extern bool bfpg_is_row(Oid type);
 
-/* Makes a coder one for rows. */
 extern void bfpg_row_coder(BfpgKeyCoder *coder);
 
 /* Makes it one for rows of a filter's columns, or of any where the filter has no keys. */

@@ -139,7 +139,6 @@ bfpg_changes_open(Oid schema, Datum name, uint64 seed, MemoryContext context)
 	return changes;
 }
 
-/* Asks whether the list has changes, in force or not. */
 static void
 ask_for_any(BfpgChanges *changes)
 {
@@ -188,20 +187,11 @@ find_slot(const BfpgChanges *changes, uint64 hash, const bytea *key)
 	return &changes->slots[at];
 }
 
-/* Frees a key that was not read where it is stored. */
-static inline void
-free_if_copy(bytea *key, Datum stored)
-{
-	if ((Pointer) key != DatumGetPointer(stored))
-		pfree(key);
-}
-
 /* False: all would be too much. */
 static bool
 keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
 {
-	Datum		stored = column(tuple, BFPG_CHANGE_KEY, table);
-	bytea	   *key = DatumGetByteaPP(stored);
+	bytea	   *key = DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table));
 	uint32		length = VARSIZE_ANY_EXHDR(key);
 	uint64		hash = hash_of(changes, key);
 	uint32		slot = changes->kept.len + 1;
@@ -221,7 +211,6 @@ keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
 	*find_slot(changes, hash, key) = slot;
 	changes->bits[hash >> changes->bits_shift] |= bfpg_changes_bits(hash);
 	changes->kept.len += KEY_CHANGE_BYTES(length);
-	free_if_copy(key, stored);
 	return true;
 }
 
@@ -255,13 +244,11 @@ mark_absorbed(BfpgChanges *changes, uint32 most)
 	scan = begin_scan(changes, ABSORBED, keys, lengthof(keys), most, &table);
 	while ((tuple = systable_getnext(scan)) != NULL)
 	{
-		Datum		stored = column(tuple, ABSORBED_KEY, table);
-		bytea	   *key = DatumGetByteaPP(stored);
+		bytea	   *key = DatumGetByteaPP(column(tuple, ABSORBED_KEY, table));
 		uint32		slot = *find_slot(changes, hash_of(changes, key), key);
 
 		if (slot != 0 && kept_at(changes, slot)->version == DatumGetInt64(column(tuple, ABSORBED_VERSION, table)))
 			kept_at(changes, slot)->absorbed = true;
-		free_if_copy(key, stored);
 	}
 	end_scan(scan, table);
 }
@@ -302,7 +289,6 @@ bfpg_changes_expect(BfpgChanges *changes, int keys)
 		read_all(changes, reads[changes->tried++].changes);
 }
 
-/* Whether the current generation has absorbed this version of a key. */
 static bool
 is_absorbed(const BfpgChanges *changes, Datum key, int64 version)
 {

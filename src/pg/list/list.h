@@ -23,7 +23,6 @@
 /* The schema that a function, and so the extension, is in. */
 extern Oid	bfpg_extension_schema(Oid function);
 
-/* A relation of the extension by its name. */
 extern Oid	bfpg_list_relation(Oid schema, const char *name);
 
 /*

@@ -183,7 +183,6 @@ check_part(const BfpgLookup *lookup, uint32 number, const bf_header *header)
 		bfpg_refuse_key_type(header->key_type, lookup->coder.type);
 }
 
-/* Opens the part that a hash belongs to. */
 static BfpgAccess *
 open_part(BfpgLookup *lookup, uint64 hash)
 {
@@ -225,7 +224,6 @@ Datum
 bloomfilter_lookup(PG_FUNCTION_ARGS)
 {
 	BfpgLookup *lookup = bfpg_lookup_begin(fcinfo, false);
-	BfpgAccess *access;
 	BfpgChange	change;
 	uint64		hash;
 	bool		found;
@@ -237,13 +235,14 @@ bloomfilter_lookup(PG_FUNCTION_ARGS)
 	}
 	hash = bfpg_hash_key(&lookup->coder, PG_GETARG_DATUM(1), lookup->header.seed);
 	if (unlikely(lookup->changes != NULL) && is_changed(lookup, PG_GETARG_DATUM(1), hash, &change))
+		found = change.value;
+	else
 	{
-		bfpg_lookup_end(lookup);
-		PG_RETURN_BOOL(change.value);
+		BfpgAccess *access = open_part(lookup, hash);
+
+		found = bfpg_access_contains(access, hash);
+		bfpg_access_close(access);
 	}
-	access = open_part(lookup, hash);
-	found = bfpg_access_contains(access, hash);
-	bfpg_access_close(access);
 	bfpg_lookup_end(lookup);
 	PG_RETURN_BOOL(found);
 }
@@ -363,7 +362,6 @@ explain_key(BfpgLookup *lookup, Datum key)
 	return bfpg_explain(part->row.filter, lookup->coder.type, bytes, length, state);
 }
 
-/* Throws unless the caller may see what explain_key shows. */
 static void
 check_may_explain(FunctionCallInfo fcinfo)
 {

@@ -112,7 +112,6 @@ check_tables(Oid schema)
 	return owner;
 }
 
-/* Runs a statement, or the plan of one, as the tables' owner. */
 static void
 run_as_owner(Oid owner, const char *sql, SPIPlanPtr plan, ParamListInfo parameters, int expected)
 {

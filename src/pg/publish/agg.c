@@ -102,7 +102,6 @@ check_told(const Pass *pass)
 				 errhint("Publish the list with a smaller p, or raise bloomfilter.publish_memory if the machine, or the container, has the memory free.")));
 }
 
-/* Room for so many hashes more. */
 static void
 need_room(Pass *pass, Size count)
 {
@@ -126,7 +125,6 @@ room_to_add(const BfpgShared *shared)
 	return Max(Min(memory, (Size) enough) / (2 * sizeof(uint64)), SMALL_ROOM);
 }
 
-/* Regions of all parts, and how many hashes are gathered. */
 static void
 choose_regions(Pass *pass)
 {
@@ -197,7 +195,6 @@ keep_found(Pass *pass, uint64 hash)
 	pass->told[pass->told_count++] = (int64) hash;
 }
 
-/* Whether level 2 of a part has a key. */
 static inline bool
 in_level_2(const Pass *pass, uint32 part, uint64 hash)
 {
@@ -237,7 +234,6 @@ take_members(Pass *pass, uint32 part, const uint64 *hashes, Size count, const ui
 	}
 }
 
-/* Adds the hashes of a region or looks them up. */
 static void
 take_region(Pass *pass, const Keys *keys, uint32 region, const uint64 *hashes, Size count)
 {
@@ -263,7 +259,6 @@ take_region(Pass *pass, const Keys *keys, uint32 region, const uint64 *hashes, S
 	}
 }
 
-/* The region of a hash, of all parts. */
 static inline uint32
 region_of(uint64 hash, const void *of)
 {
@@ -331,7 +326,6 @@ end_pass(Pass *pass)
 	pass->members.hashes = pass->others.hashes = NULL;
 }
 
-/* Members or others, by the boolean. */
 static inline Keys *
 keys_of_row(FunctionCallInfo fcinfo, Pass *pass)
 {

@@ -156,7 +156,6 @@ check_max_shrink(double max_shrink)
 				 errhint("It is the share of its keys that the list may lose: 0.5 is half of them, 1 allows all.")));
 }
 
-/* What counts from the next run on. */
 static void
 set_next(FunctionCallInfo fcinfo, const Change *change)
 {

@@ -141,7 +141,6 @@ refuse_temporary(BfpgPublication *list, Query *query)
 			 errhint("bloom_refresh has no query then: CALL bloom_publish each time.")));
 }
 
-/* Plans the aggregate over the query, and looks where it would run. */
 static void
 plan_build(BfpgPublication *list)
 {
@@ -285,7 +284,6 @@ free_shared(BfpgBuild *build)
 	build->shared = NULL;
 }
 
-/* How many parts there are, and what each is like. */
 static void
 choose_shape(BfpgPublication *list, bf_shape *shape)
 {

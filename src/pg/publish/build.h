@@ -62,7 +62,6 @@ typedef struct BfpgShared
 	dsm_segment *segment;		/* NULL: all is in memory of this process */
 } BfpgShared;
 
-/* Bytes of memory that the filters take. */
 extern double bfpg_shared_bytes(const bf_shape *shape);
 
 /*
@@ -85,7 +84,6 @@ extern BfpgShared *bfpg_shared_create(const bf_shape *shape, Oid type, int proce
 extern BfpgShared *bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode);
 extern void bfpg_shared_end(BfpgShared *shared, BfpgShared *outer);
 
-/* Gives the memory back. */
 extern void bfpg_shared_free(BfpgShared *shared);
 
 extern bytea *bfpg_shared_ticket(const BfpgShared *shared);

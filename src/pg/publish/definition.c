@@ -72,7 +72,6 @@ set_column(Definition *definition, int column, Datum value)
 	definition->nulls[column] = false;
 }
 
-/* One generation's columns become another's. */
 static void
 move(Definition *definition, int to, int from)
 {

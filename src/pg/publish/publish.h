@@ -206,7 +206,6 @@ extern void bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, B
 /* Whether the caller leaves transactions to the procedure. */
 extern bool bfpg_may_end_transaction(FunctionCallInfo fcinfo);
 
-/* Publishes a list by the query that was kept. */
 extern void bfpg_publish_refresh(BfpgPublication *list);
 
 /* Removes changes that the generations of a list have absorbed, or all where the list is dropped. */
@@ -231,7 +230,6 @@ extern void bfpg_track_check_query(const BfpgPublication *list);
 /* Tells of a list that goes which tables still have triggers for it. */
 extern void bfpg_track_tell_triggers(const BfpgPlace *place, const char *name);
 
-/* Whether a table has triggers for the list. */
 extern bool bfpg_track_has_table(const BfpgPublication *list);
 
 /* Tells where the list's triggers are not those of the table that its query, which was run, reads. */
@@ -266,7 +264,6 @@ extern void bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *
 /* Throws where the disk of pg_wal has not the room for what writing the filters logs. */
 extern void bfpg_publish_check_room(const BfpgPublication *list);
 
-/* Bytes of all filters. */
 extern double bfpg_publish_bytes(const BfpgPublication *list);
 
 /*

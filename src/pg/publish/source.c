@@ -74,7 +74,6 @@ refuse(const BfpgSource *source, const char *detail)
 			 errhint("Select the key, of an exact list the key and a boolean. A key of several columns is a row: ROW(a, b).")));
 }
 
-/* The one statement of the text. */
 static RawStmt *
 parse(const BfpgSource *source)
 {

@@ -74,7 +74,6 @@ bloomfilter_add_all(PG_FUNCTION_ARGS)
 	return bfpg_filter_rw_datum(filter);
 }
 
-/* A new filter from two. */
 static BfpgFilter *
 combine(FunctionCallInfo fcinfo, bf_combine operation)
 {

@@ -77,7 +77,6 @@ bloomfilter_create_part(PG_FUNCTION_ARGS)
 	return create_part(&sizing, PG_GETARG_INT64(4), part, parts);
 }
 
-/* The same parameters, no keys. */
 Datum
 bloomfilter_reset(PG_FUNCTION_ARGS)
 {

@@ -76,7 +76,6 @@ extern void bfpg_copy_bytes(void *target, const void *source, uint64 length);
 /* The filter's bytes in a varlena with a long header; may be the value itself. */
 extern struct varlena *bfpg_flat_value(Datum value);
 
-/* Frees a filter and its memory. */
 extern void bfpg_filter_free(BfpgFilter *filter);
 
 /*

@@ -52,7 +52,6 @@ bloomfilter_sizing(PG_FUNCTION_ARGS)
 	return bfpg_make_row(fcinfo, values, SIZING_COLUMNS, SIZING_COLUMNS);
 }
 
-/* An estimate as a count of keys. */
 static int64
 whole_keys(const bf_header *header)
 {
