@@ -10,10 +10,6 @@ CREATE FUNCTION bloom_contains_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_contains_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_contains_support(internal) IS 'support function of the functions that ask for a key';
 
-CREATE FUNCTION bloom_lookup_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomfilter_lookup_support' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_lookup_support(internal) IS 'support function of bloom_lookup';
-
 CREATE FUNCTION bloom_index_contains_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_support' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_index_contains_support(internal) IS 'support function of bloom_index_contains';

@@ -34,7 +34,6 @@ PG_FUNCTION_INFO_V1(bloomfilter_add_support);
 PG_FUNCTION_INFO_V1(bloomfilter_contains_support);
 PG_FUNCTION_INFO_V1(bloomfilter_contains_sel);
 PG_FUNCTION_INFO_V1(bloomfilter_contains_joinsel);
-PG_FUNCTION_INFO_V1(bloomfilter_lookup_support);
 
 /*
  * Of the functions that add keys: tells PL/pgSQL, from 18 on, that in
@@ -104,18 +103,36 @@ share_of_shape(PlannerInfo *root, const bf_shape *shape, Node *key, int varRelid
 							  shape->levels > 1 ? 0 : bf_estimate_rate(header), key, varRelid);
 }
 
-static double
-estimate(PlannerInfo *root, const BfpgClause *clause, int varRelid)
+/*
+ * An empty list is not expected to stay so for as long as a prepared statement has its plan.  What is wrong
+ * with a list, or with who asks it, is said when it is asked.
+ */
+static bool
+shape_of_list(Oid function, const Const *name, bf_shape *shape)
 {
-	Const	   *value = (Const *) estimate_expression_value(root, clause->filter);
+	BfpgListPart part;
+
+	return !name->constisnull && ActiveSnapshotSet() && bfpg_may_execute(function, GetUserId()) &&
+		bfpg_list_part(bfpg_extension_schema(function), name->constvalue, 0, CurrentMemoryContext, &part) &&
+		bfpg_try_shape(part.filter, shape) && shape->level[0].key_type != BF_KEY_NONE;
+}
+
+/* Of a filter, or of the name of a list. */
+static double
+estimate(PlannerInfo *root, Oid function, List *args, int varRelid)
+{
+	BfpgClause	clause = make_clause(function, args);
+	Const	   *value = (Const *) estimate_expression_value(root, clause.filter);
 	bf_shape	shape;
 
 	if (!IsA(value, Const))
 		return BFPG_UNKNOWN_SHARE;
+	if (value->consttype == TEXTOID)
+		return shape_of_list(function, value, &shape) ? share_of_shape(root, &shape, clause.key, varRelid) : BFPG_UNKNOWN_SHARE;
 	if (value->constisnull)
 		return 0.0;
 	bfpg_read_shape(value->constvalue, &shape);
-	return share_of_shape(root, &shape, clause->key, varRelid);
+	return share_of_shape(root, &shape, clause.key, varRelid);
 }
 
 /* The table that a column is of, of this query or of one around it; 0 where it is another thing. */
@@ -157,26 +174,24 @@ refuse_join(PlannerInfo *root, const BfpgClause *clause, Oid function)
 		bfpg_refuse_join();
 }
 
-/* Of bloom_contains and bloom_contained. */
+/* Of bloom_contains, bloom_contained and bloom_lookup. */
 Datum
 bloomfilter_contains_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	SupportRequestSelectivity *wanted = (SupportRequestSelectivity *) request;
-	BfpgClause	clause;
 
 	if (IsA(request, SupportRequestSimplify))
 	{
 		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;
+		BfpgClause	clause = make_clause(simplify->fcall->funcid, simplify->fcall->args);
 
-		clause = make_clause(simplify->fcall->funcid, simplify->fcall->args);
 		refuse_join(simplify->root, &clause, simplify->fcall->funcid);
 	}
 	if (!IsA(request, SupportRequestSelectivity))
 		PG_RETURN_POINTER(NULL);
-	clause = make_clause(wanted->funcid, wanted->args);
 	wanted->selectivity = wanted->is_join ? BFPG_UNKNOWN_SHARE
-		: estimate(wanted->root, &clause, wanted->varRelid);
+		: estimate(wanted->root, wanted->funcid, wanted->args, wanted->varRelid);
 	PG_RETURN_POINTER(wanted);
 }
 
@@ -184,9 +199,8 @@ bloomfilter_contains_support(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_contains_sel(PG_FUNCTION_ARGS)
 {
-	BfpgClause	clause = make_clause(get_opcode(PG_GETARG_OID(1)), (List *) PG_GETARG_POINTER(2));
-
-	PG_RETURN_FLOAT8(estimate((PlannerInfo *) PG_GETARG_POINTER(0), &clause, PG_GETARG_INT32(3)));
+	PG_RETURN_FLOAT8(estimate((PlannerInfo *) PG_GETARG_POINTER(0), get_opcode(PG_GETARG_OID(1)),
+							  (List *) PG_GETARG_POINTER(2), PG_GETARG_INT32(3)));
 }
 
 /* JOIN of their operators: the filter comes from a table that is joined. */
@@ -194,42 +208,4 @@ Datum
 bloomfilter_contains_joinsel(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(BFPG_UNKNOWN_SHARE);
-}
-
-/* An empty list is not expected to stay so for as long as a prepared statement has its plan. */
-static double
-share_of_list(PlannerInfo *root, Oid schema, Datum name, Node *key, int varRelid)
-{
-	BfpgListPart part;
-	bf_shape	shape;
-
-	if (!bfpg_list_part(schema, name, 0, CurrentMemoryContext, &part) || !bfpg_try_shape(part.filter, &shape) ||
-		shape.level[0].key_type == BF_KEY_NONE)
-		return BFPG_UNKNOWN_SHARE;
-	return share_of_shape(root, &shape, key, varRelid);
-}
-
-/* What is wrong with a list, or with who asks it, is said when it is asked. */
-static double
-estimate_list(PlannerInfo *root, Oid function, List *args, int varRelid)
-{
-	Const	   *name = (Const *) estimate_expression_value(root, linitial(args));
-
-	if (!IsA(name, Const) || name->constisnull || !ActiveSnapshotSet() ||
-		!bfpg_may_execute(function, GetUserId()))
-		return BFPG_UNKNOWN_SHARE;
-	return share_of_list(root, bfpg_extension_schema(function), name->constvalue, lsecond(args), varRelid);
-}
-
-/* Of bloom_lookup. */
-Datum
-bloomfilter_lookup_support(PG_FUNCTION_ARGS)
-{
-	SupportRequestSelectivity *wanted = (SupportRequestSelectivity *) PG_GETARG_POINTER(0);
-
-	if (!IsA(wanted, SupportRequestSelectivity))
-		PG_RETURN_POINTER(NULL);
-	wanted->selectivity = wanted->is_join ? BFPG_UNKNOWN_SHARE
-		: estimate_list(wanted->root, wanted->funcid, wanted->args, wanted->varRelid);
-	PG_RETURN_POINTER(wanted);
 }
