@@ -41,8 +41,8 @@ refuse_missing(Oid relation)
 			 errhint("Ask by table and column, which outlive it.")));
 }
 
-void
-bfpg_live_refuse_relation(Oid relation)
+static void
+refuse_relation(Oid relation)
 {
 	const char *name = get_rel_name(relation);
 
@@ -61,7 +61,7 @@ bfpg_live_lock_index(Oid index)
 	Oid			table;
 
 	if (kind != '\0' && kind != RELKIND_INDEX && kind != RELKIND_PARTITIONED_INDEX)
-		bfpg_live_refuse_relation(index);
+		refuse_relation(index);
 	table = IndexGetRelation(index, true);
 	if (OidIsValid(table))
 	{
@@ -91,7 +91,7 @@ bfpg_live_open_locked(Oid oid)
 	Relation	index = index_open(oid, NoLock);
 
 	if (!bfpg_is_live(index))
-		bfpg_live_refuse_relation(oid);
+		refuse_relation(oid);
 	bfpg_live_check_storage(index);
 	return index;
 }

@@ -103,9 +103,6 @@ extern Relation bfpg_live_open_locked(Oid index);
 /* Throws if an index is another session's. */
 extern void bfpg_live_check_storage(Relation index);
 
-/* Throws if a relation isn't a live index, or isn't there. */
-extern void bfpg_live_refuse_relation(Oid relation);
-
 /* Throws if an index is that of a table which others inherit from: it has not their rows. */
 extern void bfpg_live_refuse_children(Relation index, Oid table);
 

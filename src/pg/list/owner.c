@@ -81,14 +81,16 @@ bfpg_owner_find(Oid schema, const char *list, BfpgOwner *owner)
 		owner->gone = true;
 }
 
-bool
-bfpg_owns_database(void)
+/* Whether the current role is the database's owner, or has its rights. */
+static bool
+owns_database(void)
 {
 	return has_privs_of_role(GetUserId(), ROLE_PG_DATABASE_OWNER);
 }
 
-void
-bfpg_owner_refuse(const char *list, Oid owner)
+/* With the hint to become the owner where the current role could. */
+pg_noreturn static void
+refuse(const char *list, Oid owner)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -119,26 +121,45 @@ refuse_ownerless(Oid schema, const char *list, const BfpgOwner *owner)
 			 hint_at_owner(schema, list, owner->name)));
 }
 
+/* Who may dispose of a name that has a run that failed, and no list: who started the run. */
+static void
+check_starter(Oid schema, const char *list)
+{
+	NullableDatum starter;
+	Oid			role;
+
+	if (!read_column(schema, "bloom_run", list, "started_by", &starter))
+		bfpg_list_unknown(schema, CStringGetTextDatum(list));
+	role = get_role_oid(NameStr(*DatumGetName(starter.value)), true);
+	if (!owns_database() && !(OidIsValid(role) && has_privs_of_role(GetUserId(), role)))
+		refuse(list, role);
+}
+
 void
 bfpg_owner_check(Oid schema, const char *list, BfpgDeed deed, BfpgOwner *owner)
 {
 	bfpg_owner_find(schema, list, owner);
 	if (!owner->exists)
 	{
-		if (deed == BFPG_CHANGES || deed == BFPG_DISPOSES)
+		if (deed == BFPG_CHANGES)
 			bfpg_list_unknown(schema, CStringGetTextDatum(list));
+		if (deed == BFPG_DISPOSES)
+		{
+			check_starter(schema, list);
+			return;
+		}
 		owner->role = GetUserId();
 		owner->name = GetUserNameFromId(owner->role, false);
 		return;
 	}
 	if (!OidIsValid(owner->role))
 	{
-		if (deed == BFPG_DISPOSES && bfpg_owns_database())
+		if (deed == BFPG_DISPOSES && owns_database())
 			return;
 		refuse_ownerless(schema, list, owner);
 	}
 	if (!has_privs_of_role(GetUserId(), owner->role))
-		bfpg_owner_refuse(list, owner->role);
+		refuse(list, owner->role);
 	if (deed == BFPG_GIVES_QUERY && !bfpg_could_become(owner->role))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

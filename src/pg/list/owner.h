@@ -21,7 +21,7 @@ typedef enum BfpgDeed
 	BFPG_GIVES_QUERY,			/* to a list, or to a new one; the query runs as the owner */
 	BFPG_GIVES_FILTER,			/* the same by a value */
 	BFPG_CHANGES,				/* a list that is there, and the keys that it has */
-	BFPG_DISPOSES				/* drops it or gives it away, also if it has no owner */
+	BFPG_DISPOSES				/* drops it or gives it away, also if it has no owner, or nothing but a run that failed */
 } BfpgDeed;
 
 /* The owner of a list, as the newest transaction left it. */
@@ -32,12 +32,6 @@ extern void bfpg_owner_find(Oid schema, const char *list, BfpgOwner *owner);
  * this role.
  */
 extern void bfpg_owner_check(Oid schema, const char *list, BfpgDeed deed, BfpgOwner *owner);
-
-/* Whether the current role is the database's owner, or has its rights. */
-extern bool bfpg_owns_database(void);
-
-/* Throws for a role that isn't the list's owner, with the hint to become that where it could. */
-pg_noreturn extern void bfpg_owner_refuse(const char *list, Oid owner);
 
 /* Writes who owns a list here; InvalidOid: nobody does. */
 extern void bfpg_owner_write(Oid schema, const char *list, Oid role);

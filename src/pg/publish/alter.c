@@ -44,31 +44,6 @@ typedef struct Change
 	BfpgOwner	owner;
 } Change;
 
-/* Who may dispose of a name that has a run that failed, and no list: who started the run. */
-static void
-check_starter(const Change *change)
-{
-	const char *column = "started_by";
-	NullableDatum starter;
-	Oid			role;
-
-	if (!bfpg_list_read(change->place.schema, "bloom_run", CStringGetTextDatum(change->name), 1, &column, &starter))
-		bfpg_list_unknown(change->place.schema, CStringGetTextDatum(change->name));
-	role = get_role_oid(NameStr(*DatumGetName(starter.value)), true);
-	if (!bfpg_owns_database() && !(OidIsValid(role) && has_privs_of_role(GetUserId(), role)))
-		bfpg_owner_refuse(change->name, role);
-}
-
-static void
-check(Change *change, BfpgDeed deed)
-{
-	bfpg_owner_find(change->place.schema, change->name, &change->owner);
-	if (deed == BFPG_DISPOSES && !change->owner.exists)
-		check_starter(change);
-	else
-		bfpg_owner_check(change->place.schema, change->name, deed, &change->owner);
-}
-
 /* Begins a change of a list that is there.  The rights are looked at before the lock, and again when nobody can take them any more. */
 static void
 begin_change(FunctionCallInfo fcinfo, BfpgDeed deed, Change *change)
@@ -77,10 +52,10 @@ begin_change(FunctionCallInfo fcinfo, BfpgDeed deed, Change *change)
 	bfpg_find_place(fcinfo, &change->place);
 	PreventCommandIfReadOnly("changing a list");
 	bfpg_check_coordinator("changed");
-	check(change, deed);
+	bfpg_owner_check(change->place.schema, change->name, deed, &change->owner);
 	SPI_connect();
 	bfpg_publish_lock(&change->place, change->name, !IsolationUsesXactSnapshot());
-	check(change, deed);
+	bfpg_owner_check(change->place.schema, change->name, deed, &change->owner);
 }
 
 Datum
