@@ -65,32 +65,38 @@ read_rate(const char *text)
 	return rate;
 }
 
-static void
-check_p(const char *text)
-{
-	(void) read_rate(text);
-}
-
-static void
-check_n(const char *text)
+static uint64
+read_capacity(const char *text)
 {
 	if (*text != '\0')
 		bfpg_check_capacity(read_number("n", text));
+	return (uint64) read_number("n", text);
 }
 
-static void
-check_seed(const char *text)
+/* The text of an option, empty where it is not given. */
+static const char *
+stored_text(const StoredOptions *stored, int offset)
 {
-	(void) read_number("seed", text);
+	return offset == 0 ? "" : (const char *) stored + offset;
+}
+
+static BfpgLiveOptions
+read_options(const StoredOptions *stored)
+{
+	return (BfpgLiveOptions) {
+		.n = read_capacity(stored_text(stored, stored->n)),
+		.p = read_rate(stored_text(stored, stored->p)),
+		.seed = (uint64) read_number("seed", stored_text(stored, stored->seed))
+	};
 }
 
 void
 bfpg_live_options_init(void)
 {
 	options_kind = add_reloption_kind();
-	add_string_reloption(options_kind, "n", "Number of keys to size the filter for", "", check_n, AccessExclusiveLock);
-	add_string_reloption(options_kind, "p", "False-positive rate at n keys", "", check_p, AccessExclusiveLock);
-	add_string_reloption(options_kind, "seed", "Seed of the keys' hashes", "", check_seed, AccessExclusiveLock);
+	add_string_reloption(options_kind, "n", "Number of keys to size the filter for", "", NULL, AccessExclusiveLock);
+	add_string_reloption(options_kind, "p", "False-positive rate at n keys", "", NULL, AccessExclusiveLock);
+	add_string_reloption(options_kind, "seed", "Seed of the keys' hashes", "", NULL, AccessExclusiveLock);
 }
 
 bytea *
@@ -101,28 +107,17 @@ bfpg_live_parse_options(Datum options, bool validate)
 		{"p", RELOPT_TYPE_STRING, offsetof(StoredOptions, p)},
 		{"seed", RELOPT_TYPE_STRING, offsetof(StoredOptions, seed)},
 	};
+	StoredOptions *stored = build_reloptions(options, validate, options_kind, sizeof(StoredOptions), table, lengthof(table));
 
-	return (bytea *) build_reloptions(options, validate, options_kind,
-									  sizeof(StoredOptions), table, lengthof(table));
-}
-
-/* The text of an option, empty where it is not given. */
-static const char *
-stored_text(StoredOptions *stored, int offset)
-{
-	return offset == 0 ? "" : (const char *) stored + offset;
+	if (validate && stored != NULL)
+		(void) read_options(stored);
+	return (bytea *) stored;
 }
 
 BfpgLiveOptions
 bfpg_live_options(Relation index)
 {
-	StoredOptions *stored = (StoredOptions *) index->rd_options;
+	const StoredOptions *stored = (const StoredOptions *) index->rd_options;
 
-	if (stored == NULL)
-		return (BfpgLiveOptions) {0, DEFAULT_RATE, 0};
-	return (BfpgLiveOptions) {
-		.n = (uint64) read_number("n", stored_text(stored, stored->n)),
-		.p = read_rate(stored_text(stored, stored->p)),
-		.seed = (uint64) read_number("seed", stored_text(stored, stored->seed))
-	};
+	return stored == NULL ? (BfpgLiveOptions) {0, DEFAULT_RATE, 0} : read_options(stored);
 }
