@@ -47,10 +47,8 @@ PG_FUNCTION_INFO_V1(bloomfilter_index_changes);
 typedef struct ChangesBuild
 {
 	uint64		system;
-	uint32		database;
-	uint32		tablespace;
-	uint32		index;
-	uint32		file;
+	BfpgFileLocator file;
+	Oid			index;
 	uint32		meta_crc;
 	uint32		fixed_pages;
 } ChangesBuild;
@@ -130,10 +128,8 @@ begin(ChangesState *state, Relation index, bytea *since)
 	token->backend = (uint32) MyProcPid;
 	token->backend_started = MyStartTimestamp;
 	token->build.system = GetSystemIdentifier();
-	token->build.database = BFPG_FILE_DATABASE(BFPG_LOCATOR(index));
-	token->build.tablespace = BFPG_FILE_TABLESPACE(BFPG_LOCATOR(index));
+	token->build.file = BFPG_LOCATOR(index);
 	token->build.index = RelationGetRelid(index);
-	token->build.file = BFPG_FILE_NUMBER(BFPG_LOCATOR(index));
 	note_position(state);
 	token->build.meta_crc = bfpg_live_read_meta(index, &state->live);
 	token->build.fixed_pages = (uint32) bfpg_live_fixed_pages(&state->live);

@@ -30,15 +30,6 @@
 #define BFPG_LIVE_WAL_BY_HAND 1
 #endif
 
-/* Its tablespace and database. */
-#if PG_VERSION_NUM >= 160000
-#define BFPG_FILE_TABLESPACE(locator) ((locator).spcOid)
-#define BFPG_FILE_DATABASE(locator) ((locator).dbOid)
-#else
-#define BFPG_FILE_TABLESPACE(locator) ((locator).spcNode)
-#define BFPG_FILE_DATABASE(locator) ((locator).dbNode)
-#endif
-
 /* When this transaction gave a relation another file; renamed in 16. */
 #if PG_VERSION_NUM >= 160000
 #define BFPG_NEW_FILE_SUBID(relation) ((relation)->rd_newRelfilelocatorSubid)
