@@ -51,8 +51,8 @@ cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	*pages = path->indexinfo->pages;
 }
 
-static void
-refuse_scan(void)
+static IndexScanDesc
+begin_scan(Relation index, int keys, int order_bys)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -60,23 +60,15 @@ refuse_scan(void)
 			 errhint("Ask it with bloom_index_contains.")));
 }
 
-static IndexScanDesc
-begin_scan(Relation index, int keys, int order_bys)
-{
-	refuse_scan();
-	return NULL;
-}
-
+/* No scan begins; PostgreSQL wants these to be there. */
 static void
 rescan(IndexScanDesc scan, ScanKey keys, int key_count, ScanKey order_bys, int order_by_count)
 {
-	refuse_scan();
 }
 
 static void
 end_scan(IndexScanDesc scan)
 {
-	refuse_scan();
 }
 
 /* Any operator class will do: all that matters is the type, which the build looks at. */
