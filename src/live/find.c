@@ -23,16 +23,14 @@
 #include "live/am.h"
 #include "live/target.h"
 
-/* Room is doubled whenever the count is a power of two: tables have thousands of partitions. */
 static BfpgLiveTarget *
 add_target(BfpgLiveTargets *targets, Oid table)
 {
 	BfpgLiveTarget *target;
 
+	/* for all tables below one before their first */
 	if (targets->targets == NULL)
 		targets->targets = MemoryContextAlloc(targets->context, sizeof *target);
-	else if ((targets->count & (targets->count - 1)) == 0)
-		targets->targets = repalloc(targets->targets, 2 * targets->count * sizeof *target);
 	target = &targets->targets[targets->count++];
 	memset(target, 0, sizeof *target);
 	target->table = table;
@@ -258,10 +256,12 @@ lock_all_below(Oid root)
 static void
 add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)
 {
+	List	   *tables = lock_all_below(root);
 	ListCell   *cell;
 
 	targets->of_leaves = true;
-	foreach(cell, lock_all_below(root))
+	targets->targets = MemoryContextAllocHuge(targets->context, list_length(tables) * sizeof(BfpgLiveTarget));
+	foreach(cell, tables)
 	{
 		Oid			table = lfirst_oid(cell);
 

@@ -98,6 +98,7 @@ static bool
 find_in_cache(BfpgLiveTargets *targets)
 {
 	const BfpgLiveTargets *entry;
+	MemoryContext context;
 
 	if (slots == NULL)
 		return false;
@@ -108,12 +109,10 @@ find_in_cache(BfpgLiveTargets *targets)
 	/* Locking reads messages, after which the entry may be wrong. */
 	if (entry->epoch != bfpg_epoch)
 		return false;
-	targets->epoch = entry->epoch;
-	targets->key_type = entry->key_type;
-	targets->column_type = entry->column_type;
-	targets->of_leaves = entry->of_leaves;
-	targets->targets = copy_targets(entry, targets->context);
-	targets->count = entry->count;
+	context = targets->context;
+	*targets = *entry;
+	targets->context = context;
+	targets->targets = copy_targets(entry, context);
 	return true;
 }
 
