@@ -17,6 +17,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "bf_bits.h"
@@ -153,7 +154,7 @@ plan_build(BfpgPublication *list)
 	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source), &list->made.remote);
 	if (list->tracked)
 		bfpg_track_check_plan(list, build->plan);
-	build->rows = bfpg_source_rows(build->source);
+	build->rows = bfpg_source_plan(build->source, copyObject(build->source->query), NULL, true)->planTree->plan_rows;
 	list->exact = build->source->member != 0;
 	if (!list->exact && list->asked.on_conflict != BFPG_CONFLICT_ERROR)
 		ereport(ERROR,
@@ -181,8 +182,9 @@ check_memory(const BfpgPublication *list, const bf_shape *shape)
 {
 	double		needed = bfpg_shared_bytes(shape) / 1024;
 
+	/* hashes that are let in, in up to three copies while they are sent and sorted */
 	if (list->exact)
-		needed += bfpg_exact_list_bytes(list, shape) / 1024;
+		needed += 3 * sizeof(uint64) * ((double) shape->level[1].capacity + (double) shape->level[2].capacity) * list->made.count / 1024;
 	if (needed > bfpg_publish_memory)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -216,7 +218,8 @@ read_filters(BfpgPublication *list)
 			shape->level[level].part = (uint16) part;
 			shape->level[level].key_type = header->bits_set > 0 || list->tracked ? key_type : BF_KEY_NONE;
 		}
-		list->made.filters[part] = bfpg_shared_value(shared, (uint32) part);
+		/* the value that it is once its header has been written */
+		list->made.filters[part] = PointerGetDatum(bfpg_shared_image(shared, (uint32) part) - VARHDRSZ);
 	}
 }
 
@@ -489,5 +492,5 @@ void
 bfpg_publish_build_done(BfpgPublication *list)
 {
 	free_shared(list->made.build);
-	bfpg_source_done(list->made.build->source);
+	UnregisterSnapshot(list->made.build->source->snapshot);
 }

@@ -97,13 +97,6 @@ extern BfpgShared *bfpg_shared_attach(const bytea *ticket, Oid type, MemoryConte
 /* Of a part: the bytes of the format.  The room in front of them is for the header of a value. */
 extern uint8 *bfpg_shared_image(const BfpgShared *shared, uint32 part);
 
-/* The value that a part is once its header has been written. */
-static inline Datum
-bfpg_shared_value(const BfpgShared *shared, uint32 part)
-{
-	return PointerGetDatum(bfpg_shared_image(shared, part) - VARHDRSZ);
-}
-
 /* The blocks of a part's first level. */
 static inline uint8 *
 bfpg_shared_blocks(const BfpgShared *shared, uint32 part)
@@ -152,9 +145,6 @@ extern const int64 *bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode 
 
 /* The shape of each part of an exact list, and how many parts there are. */
 extern int32 bfpg_publish_exact_shape(const BfpgPublication *list, bf_shape *shape);
-
-/* Bytes of the hashes that are let in while it is built. */
-extern double bfpg_exact_list_bytes(const BfpgPublication *list, const bf_shape *shape);
 
 /*
  * Makes levels 2 and 3 of filters whose level 1 has all members, and checks all keys.  False: a

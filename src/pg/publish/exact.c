@@ -46,13 +46,6 @@ typedef struct HashesOfParts
 	Size	   *counts;
 } HashesOfParts;
 
-/* Of as many keys as levels 2 and 3 are sized for; up to three copies while they are sent and sorted. */
-double
-bfpg_exact_list_bytes(const BfpgPublication *list, const bf_shape *shape)
-{
-	return 3 * sizeof(uint64) * ((double) shape->level[1].capacity + (double) shape->level[2].capacity) * list->made.count;
-}
-
 static uint32
 part_of(uint64 hash, const void *parts)
 {

@@ -181,7 +181,7 @@ keep_parameters(BfpgPublication *list, BfpgLastList *last)
 		list->p = last->exists ? last->p : DEFAULT_RATE;
 	list->asked.max_shrink = last->exists ? last->max_shrink : DEFAULT_MAX_SHRINK;
 	list->tracked = list->asked.tracking == BFPG_TRACK || (list->asked.tracking == BFPG_TRACK_AS_BEFORE && last->tracked);
-	list->by_table = list->tracked && ((list->asked.tracking == BFPG_TRACK_AS_BEFORE && last->by_table) || bfpg_track_has_table(list));
+	list->by_table = list->tracked && ((list->asked.tracking == BFPG_TRACK_AS_BEFORE && last->by_table) || bfpg_track_tables(list) != NIL);
 	bfpg_publish_forget_most(last);
 	list->made.serial = bfpg_next_serial(&list->place, list->name, last);
 }

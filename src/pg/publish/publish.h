@@ -190,12 +190,9 @@ extern void bfpg_refuse_null(const char *what);
  */
 extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait);
 
-/* The same until the session unlocks it.  Whether it has it now: else nothing was waited for. */
-extern bool bfpg_publish_lock_session(const BfpgPlace *place, const char *name, bool wait);
-extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
-
-/* Waits for the session's lock, and may end the transaction for that. */
+/* The same until the session unlocks it.  Waits for it, and may end the transaction for that. */
 extern void bfpg_publish_hold(const BfpgPublication *list);
+extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
 
 /* Publishes in transactions of its own, for a procedure that may end them. */
 extern void bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list));
@@ -230,7 +227,8 @@ extern void bfpg_track_check_query(const BfpgPublication *list);
 /* Tells of a list that goes which tables still have triggers for it. */
 extern void bfpg_track_tell_triggers(const BfpgPlace *place, const char *name);
 
-extern bool bfpg_track_has_table(const BfpgPublication *list);
+/* The tables whose rows' triggers are for a list. */
+extern List *bfpg_track_tables(const BfpgPublication *list);
 
 /* Tells where the list's triggers are not those of the table that its query, which was run, reads. */
 extern void bfpg_track_tell_tables(const BfpgPublication *list);

@@ -114,16 +114,6 @@ try_publish(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 	return error;
 }
 
-/* Who has to wait does so without a snapshot, which would hold vacuum back, and without locks of tables. */
-void
-bfpg_publish_hold(const BfpgPublication *list)
-{
-	if (bfpg_publish_lock_session(&list->place, list->name, false))
-		return;
-	SPI_commit();
-	(void) bfpg_publish_lock_session(&list->place, list->name, true);
-}
-
 void
 bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 {

@@ -136,21 +136,6 @@ bfpg_source_read(const char *list, const char *text, Oid schema)
 	return source;
 }
 
-void
-bfpg_source_done(BfpgSource *source)
-{
-	UnregisterSnapshot(source->snapshot);
-}
-
-/* The planner and the rewriter change what they are given. */
-double
-bfpg_source_rows(BfpgSource *source)
-{
-	PlannedStmt *plan = bfpg_source_plan(source, copyObject(source->query), NULL, true);
-
-	return plan->planTree->plan_rows;
-}
-
 Oid
 bfpg_source_function(const BfpgSource *source, const char *name, int count, const Oid *types)
 {

@@ -43,13 +43,9 @@ typedef struct BfpgCall
 /*
  * Reads the text of a query.  Throws unless it is one query that returns one column, or a second
  * one that is a boolean, and changes nothing.  The snapshot of the transaction, which must have one for all of its
- * statements, is kept until bfpg_source_done.
+ * statements, stays registered.
  */
 extern BfpgSource *bfpg_source_read(const char *list, const char *text, Oid schema);
-extern void bfpg_source_done(BfpgSource *source);
-
-/* Rows that the planner expects of the query. */
-extern double bfpg_source_rows(BfpgSource *source);
 
 /*
  * A function of the extension by its name and its exact argument types, where InvalidOid

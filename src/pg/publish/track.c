@@ -133,9 +133,8 @@ table_of(const SPITupleTable *triggers, uint64 i)
 	return DatumGetObjectId(SPI_getbinval(triggers->vals[i], triggers->tupdesc, TRIGGER_RELATION, &is_null));
 }
 
-/* The tables whose rows' triggers are for a list. */
-static List *
-tracking_tables(const BfpgPublication *list)
+List *
+bfpg_track_tables(const BfpgPublication *list)
 {
 	const SPITupleTable *triggers = find_triggers(&list->place, list->name);
 	List	   *tables = NIL;
@@ -168,7 +167,7 @@ bfpg_track_check_query(const BfpgPublication *list)
 
 	if (list->asked.query != NULL)
 	{
-		if (!bfpg_definition_find(&kept) || tracking_tables(list) == NIL)
+		if (!bfpg_definition_find(&kept) || bfpg_track_tables(list) == NIL)
 			return;
 		same = strcmp(kept.asked.query, list->asked.query) == 0;
 		if (same && same_path(kept.asked.settings, list->asked.settings))
@@ -260,17 +259,11 @@ tell_others(const BfpgPublication *list, Oid table, List *tables)
 					 errhint("Where both say which keys are in, %s, then bloom_track without a table, and bloom_change for each key.", bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
 }
 
-bool
-bfpg_track_has_table(const BfpgPublication *list)
-{
-	return tracking_tables(list) != NIL;
-}
-
 void
 bfpg_track_tell_tables(const BfpgPublication *list)
 {
 	List	   *tables = tables_read(list->made.build->plan);
-	List	   *tracking = tracking_tables(list);
+	List	   *tracking = bfpg_track_tables(list);
 	ListCell   *cell;
 
 	if (list->by_table && tracking == NIL)
@@ -294,7 +287,7 @@ check_only_table(const BfpgPublication *list, Oid table)
 {
 	ListCell   *cell;
 
-	foreach(cell, tracking_tables(list))
+	foreach(cell, bfpg_track_tables(list))
 		if (!same_rows(table, lfirst_oid(cell)))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -70,10 +70,14 @@ lock(const BfpgPlace *place, const char *name, bool session, bool wait)
 	return LockAcquire(&tag, ExclusiveLock, session, !wait) != LOCKACQUIRE_NOT_AVAIL;
 }
 
-bool
-bfpg_publish_lock_session(const BfpgPlace *place, const char *name, bool wait)
+/* Who has to wait does so without a snapshot, which would hold vacuum back, and without locks of tables. */
+void
+bfpg_publish_hold(const BfpgPublication *list)
 {
-	return lock(place, name, true, wait);
+	if (lock(&list->place, list->name, true, false))
+		return;
+	SPI_commit();
+	(void) lock(&list->place, list->name, true, true);
 }
 
 void
