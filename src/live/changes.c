@@ -36,6 +36,7 @@
 #include "bf_bits.h"
 #include "bf_format.h"
 #include "bf_hash.h"
+#include "base/report.h"
 #include "live/target.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_changes);
@@ -249,9 +250,7 @@ first_call(FunctionCallInfo fcinfo, FuncCallContext *call)
 	Relation	index;
 
 	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("index must not be null")));
+		bfpg_refuse_null("index");
 	if (get_call_result_type(fcinfo, NULL, &call->tuple_desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "bloom_index_changes must return rows");
 	call->tuple_desc = BlessTupleDesc(call->tuple_desc);

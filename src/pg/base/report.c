@@ -90,6 +90,14 @@ bfpg_aggregate_context(FunctionCallInfo fcinfo)
 }
 
 void
+bfpg_refuse_null(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("%s must not be null", what)));
+}
+
+void
 bfpg_check_capacity(int64 n)
 {
 	if (n < 1)

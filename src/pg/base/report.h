@@ -8,6 +8,7 @@
 #include "fmgr.h"
 
 #include "bf_format.h"
+#include "base/pg_compat.h"
 #include "bf_sizing.h"
 
 struct Node;
@@ -33,6 +34,8 @@ extern void bfpg_check_compatible(const bf_header *a, const bf_header *b);
 
 /* The memory of the aggregate that calls the function; throws where none does. */
 extern MemoryContext bfpg_aggregate_context(FunctionCallInfo fcinfo);
+
+pg_noreturn extern void bfpg_refuse_null(const char *what);
 
 /* Throws unless the parameters of a filter are in range. */
 extern void bfpg_check_capacity(int64 n);

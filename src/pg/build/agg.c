@@ -40,10 +40,7 @@ call_parameters(FunctionCallInfo fcinfo, int first)
 	}
 	for (i = first + 1; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s of a bloomfilter must not be null",
-							i == first + 1 ? "false-positive rate" : "seed")));
+			bfpg_refuse_null(i == first + 1 ? "false-positive rate of a bloomfilter" : "seed of a bloomfilter");
 	if (PG_NARGS() > first + 1)
 		parameters.p = PG_GETARG_FLOAT8(first + 1);
 	if (PG_NARGS() > first + 2)
@@ -155,9 +152,7 @@ part_parameters(FunctionCallInfo fcinfo)
 	BfpgAggParameters parameters = call_parameters(fcinfo, 3);
 
 	if (PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("number of parts of a bloomfilter must not be null")));
+		bfpg_refuse_null("number of parts of a bloomfilter");
 	parameters.parts = PG_GETARG_INT32(2);
 	bfpg_check_parts(parameters.parts);
 	return parameters;

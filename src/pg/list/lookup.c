@@ -16,6 +16,7 @@
 #include "list/list.h"
 #include "list/lookup.h"
 #include "base/pg_compat.h"
+#include "base/report.h"
 #include "base/snapshot.h"
 #include "base/sort.h"
 
@@ -146,9 +147,7 @@ bfpg_lookup_begin(FunctionCallInfo fcinfo, bool array)
 	BfpgLookup *lookup;
 
 	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("name of a list must not be null")));
+		bfpg_refuse_null("name of a list");
 	lookup = bfpg_call_state(fcinfo, 1, array, sizeof(BfpgLookup));
 	open_list(lookup, fcinfo, fcinfo->flinfo->fn_mcxt);
 	bfpg_check_key_type(&lookup->coder, &lookup->header);

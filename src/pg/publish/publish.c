@@ -24,6 +24,7 @@
 #include "value/filter.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
+#include "base/report.h"
 #include "publish/build.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_publish_query);
@@ -68,14 +69,6 @@ bfpg_find_place(FunctionCallInfo fcinfo, BfpgPlace *place)
 	place->prefix = psprintf("%s.", quote_identifier(get_namespace_name(place->schema)));
 	place->type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("bloomfilter"),
 								  ObjectIdGetDatum(place->schema));
-}
-
-void
-bfpg_refuse_null(const char *what)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("%s must not be null", what)));
 }
 
 const char *

@@ -182,7 +182,6 @@ extern void bfpg_publish_check_owner(BfpgPublication *list);
 /* Where the extension's objects are, by one of its functions; and the name of a list, its first argument. */
 extern void bfpg_find_place(FunctionCallInfo fcinfo, BfpgPlace *place);
 extern const char *bfpg_name_argument(FunctionCallInfo fcinfo);
-extern void bfpg_refuse_null(const char *what);
 
 /*
  * Locks a list against other publishers until the transaction ends.  Where wait is false and somebody
