@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "access/generic_xlog.h"
 #include "access/rmgr.h"
 #include "access/xloginsert.h"
 #include "miscadmin.h"
@@ -39,7 +40,7 @@
  * by comparing two copies of the page, byte by byte, which takes several times as long as all
  * else that an insertion does; we know what changes, and make the very same record.  Its form is
  * PostgreSQL's own affair, pinned by t/070_live_crash.pl and t/071_live_standby.pl on each
- * version.
+ * version; newer ones take the interface.
  */
 typedef struct PageChanges
 {
@@ -78,6 +79,8 @@ apply(Page page, const PageChanges *changes)
 	}
 }
 
+#ifdef BFPG_LIVE_WAL_BY_HAND
+
 /* Makes the changes to the page in an exclusively locked buffer, and logs them. */
 static void
 write_changes(Relation index, Buffer buffer, const PageChanges *changes)
@@ -99,6 +102,19 @@ write_changes(Relation index, Buffer buffer, const PageChanges *changes)
 	}
 	END_CRIT_SECTION();
 }
+
+#else
+
+static void
+write_changes(Relation index, Buffer buffer, const PageChanges *changes)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+
+	apply(GenericXLogRegisterBuffer(state, buffer, 0), changes);
+	GenericXLogFinish(state);
+}
+
+#endif
 
 void
 bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder)
