@@ -7,8 +7,8 @@
  * only where both agree, so that its query, which may have come by any way, runs as a role that
  * somebody who could become it has accepted:
  *
- * 1. Statements of ours alone write bloom_definition, on which they accept no trigger of others, and no
- *	  SQL writes bloom_owner: without an executor there is none.  Guards keep others from both (tables.c).
+ * 1. Both rows are written past SQL: without an executor there is no trigger, rule or policy that
+ *	  somebody with rights on the table could have added.  Guards keep SQL from them (tables.c).
  * 2. A row of bloom_definition that is inserted by SQL, as a restore does, is accepted if who inserts
  *	  it could become its owner.  That is decided after the row is there: before, ON CONFLICT DO NOTHING
  *	  would accept the row that stays.
@@ -217,8 +217,6 @@ bloomfilter_accept(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("bloom_accept was called outside of a trigger")));
-	if (bfpg_writes_tables())
-		return PointerGetDatum(NULL);
 	columns = RelationGetDescr(trigger->tg_relation);
 	schema = RelationGetNamespace(trigger->tg_relation);
 	list = TextDatumGetCString(heap_getattr(trigger->tg_trigtuple, DEFINITION_NAME, columns, &is_null));

@@ -36,21 +36,11 @@
 
 PG_FUNCTION_INFO_V1(bloomfilter_guard);
 
-/*
- * The trigger that each table has from the extension's script, a name that no other one of it can have, and
- * one more of bloom_definition.
- */
+/* The trigger that each table has from the extension's script, a name that no other one of it can have. */
 #define GUARD "guard"
-#define ACCEPT "accept"
 
 /* A statement of ours runs. */
 static bool writing;
-
-bool
-bfpg_writes_tables(void)
-{
-	return writing;
-}
 
 static ParamExternData *
 fetch(ParamListInfo parameters, int number, bool speculative, ParamExternData *workspace)
@@ -99,8 +89,7 @@ check_table(Relation table)
 
 	bfpg_check_table_owner(table);
 	for (i = 0; triggers != NULL && i < triggers->numtriggers; i++)
-		if (strcmp(triggers->triggers[i].tgname, GUARD) != 0 &&
-			(strcmp(triggers->triggers[i].tgname, ACCEPT) != 0 || strcmp(RelationGetRelationName(table), "bloom_definition") != 0))
+		if (strcmp(triggers->triggers[i].tgname, GUARD) != 0)
 			refuse_trigger(table, &triggers->triggers[i]);
 }
 
@@ -108,7 +97,7 @@ check_table(Relation table)
 static Oid
 check_tables(Oid schema)
 {
-	static const char *const tables[] = {"bloom_generation", "bloom_generation_part", "bloom_run", "bloom_definition", "bloom_change", "bloom_absorbed"};
+	static const char *const tables[] = {"bloom_generation", "bloom_generation_part", "bloom_run", "bloom_change", "bloom_absorbed"};
 	Oid			owner = InvalidOid;
 	int			i;
 

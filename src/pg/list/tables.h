@@ -41,9 +41,6 @@ extern void bfpg_run_statement(Oid schema, const char *sql, int count, const Par
  */
 extern void bfpg_run_plan(Relation table, SPIPlanPtr plan, ParamListInfo parameters, int expected);
 
-/* Whether a statement of these two runs. */
-extern bool bfpg_writes_tables(void);
-
 /* Throws unless a table of the extension belongs to a superuser. */
 extern void bfpg_check_table_owner(Relation table);
 

@@ -3,22 +3,101 @@
  *	  How a list was published: by which query, and with which settings, so that bloom_refresh can
  *	  do it again; and the same of the generation before, for bloom_rollback.
  *
- * Whoever could write a query here would have it run as the list's owner.  A row is written only by these
- * statements (list/tables.c), and runs only if the list has an owner here (list/owner.c).  A table that has
+ * Whoever could write a query here would have it run as the list's owner.  A row is written only
+ * here, past SQL, and runs only if the list has an owner here: src/pg/list/owner.c.  A table that has
  * been given to somebody else than a superuser is not believed.  One row has both generations: two
  * rows would have to be accepted, each by itself.
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/rel.h"
 
 #include "base/pg_compat.h"
 #include "list/list.h"
 #include "list/tables.h"
 #include "publish/publish.h"
+
+/* Columns of bloom_definition, of which one generation has five. */
+enum
+{
+	DEFINITION_NAME,
+	DEFINITION_OWNER,
+	DEFINITION_QUERY,
+	DEFINITION_SETTINGS,
+	DEFINITION_CHECK,
+	DEFINITION_ALLOW_EMPTY,
+	DEFINITION_ON_CONFLICT,
+	DEFINITION_BEFORE,			/* the query of the generation before, and so on */
+	DEFINITION_COLUMNS = 2 * DEFINITION_BEFORE - DEFINITION_QUERY
+};
+
+#define GENERATION (DEFINITION_BEFORE - DEFINITION_QUERY)
+
+/* The row of a list. */
+typedef struct Definition
+{
+	Relation	table;
+	HeapTuple	tuple;			/* NULL: there is none; the columns are null then */
+	Datum		values[DEFINITION_COLUMNS];
+	bool		nulls[DEFINITION_COLUMNS];
+} Definition;
+
+static void
+open_definition(const BfpgPlace *place, const char *name, Definition *definition)
+{
+	SysScanDesc scan;
+
+	definition->table = table_open(bfpg_list_relation(place->schema, "bloom_definition"), RowExclusiveLock);
+	bfpg_check_table_owner(definition->table);
+	memset(definition->nulls, true, sizeof(definition->nulls));
+	definition->tuple = bfpg_list_newest_row(definition->table, CStringGetTextDatum(name), &scan);
+	if (definition->tuple != NULL)
+	{
+		definition->tuple = heap_copytuple(definition->tuple);
+		heap_deform_tuple(definition->tuple, RelationGetDescr(definition->table), definition->values, definition->nulls);
+	}
+	systable_endscan(scan);
+}
+
+static void
+set_column(Definition *definition, int column, Datum value)
+{
+	definition->values[column] = value;
+	definition->nulls[column] = false;
+}
+
+static void
+move(Definition *definition, int to, int from)
+{
+	memmove(&definition->values[to], &definition->values[from], GENERATION * sizeof(Datum));
+	memmove(&definition->nulls[to], &definition->nulls[from], GENERATION * sizeof(bool));
+}
+
+static void
+clear(Definition *definition, int generation)
+{
+	memset(&definition->nulls[generation], true, GENERATION * sizeof(bool));
+}
+
+/* Writes the row and closes the table. */
+static void
+write_definition(Definition *definition)
+{
+	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(definition->table), definition->values, definition->nulls);
+
+	if (definition->tuple == NULL)
+		CatalogTupleInsert(definition->table, tuple);
+	else
+		CatalogTupleUpdate(definition->table, &definition->tuple->t_self, tuple);
+	table_close(definition->table, NoLock);
+	CommandCounterIncrement();
+}
 
 bool
 bfpg_definition_find(BfpgPublication *list)
@@ -50,59 +129,69 @@ bfpg_definition_read(BfpgPublication *list)
 void
 bfpg_definition_write(const BfpgPublication *list)
 {
-	bool		none = list->asked.query == NULL || list->made.temporary;
-	const ParamExternData row[] = {
-		bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
-		bfpg_parameter(TEXTOID, CStringGetTextDatum(list->owner.name)),
-		{.value = none ? 0 : CStringGetTextDatum(list->asked.query), .isnull = none, .ptype = TEXTOID},
-		{.value = PointerGetDatum(list->asked.settings), .isnull = none, .ptype = TEXTARRAYOID},
-		{.value = BoolGetDatum(list->asked.check), .isnull = none, .ptype = BOOLOID},
-		{.value = BoolGetDatum(list->asked.allow_empty), .isnull = none, .ptype = BOOLOID},
-		{.value = Int16GetDatum((int16) list->asked.on_conflict), .isnull = none, .ptype = INT2OID},
-	};
+	Definition	definition;
+	NameData	owner;
 
-	bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %sbloom_definition AS d (name, owner, query, settings, \"check\", allow_empty, on_conflict) "
-													"VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (name) DO UPDATE SET "
-													"before_query = d.query, before_settings = d.settings, before_check = d.\"check\", "
-													"before_allow_empty = d.allow_empty, before_on_conflict = d.on_conflict, "
-													"query = excluded.query, settings = excluded.settings, \"check\" = excluded.\"check\", "
-													"allow_empty = excluded.allow_empty, on_conflict = excluded.on_conflict", list->place.prefix),
-					   lengthof(row), row, SPI_OK_INSERT);
-	if (!list->owner.exists)
+	namestrcpy(&owner, list->owner.name);
+	open_definition(&list->place, list->name, &definition);
+	if (definition.tuple == NULL)
 		bfpg_owner_write(list->place.schema, list->name, list->owner.role);
+	move(&definition, DEFINITION_BEFORE, DEFINITION_QUERY);
+	clear(&definition, DEFINITION_QUERY);
+	set_column(&definition, DEFINITION_NAME, CStringGetTextDatum(list->name));
+	set_column(&definition, DEFINITION_OWNER, NameGetDatum(&owner));
+	if (list->asked.query != NULL && !list->made.temporary)
+	{
+		set_column(&definition, DEFINITION_QUERY, CStringGetTextDatum(list->asked.query));
+		set_column(&definition, DEFINITION_SETTINGS, PointerGetDatum(list->asked.settings));
+		set_column(&definition, DEFINITION_CHECK, BoolGetDatum(list->asked.check));
+		set_column(&definition, DEFINITION_ALLOW_EMPTY, BoolGetDatum(list->asked.allow_empty));
+		set_column(&definition, DEFINITION_ON_CONFLICT, Int16GetDatum((int16) list->asked.on_conflict));
+	}
+	write_definition(&definition);
 }
-
-/* None of the generation before. */
-#define NONE_BEFORE "before_query = NULL, before_settings = NULL, before_check = NULL, before_allow_empty = NULL, before_on_conflict = NULL"
 
 void
 bfpg_definition_roll_back(const BfpgPlace *place, const char *name)
 {
-	static const char *const columns[] = {"query", "before_query"};
-	NullableDatum queries[lengthof(columns)];
+	Definition	definition;
+	bool		had_query;
 
-	if (bfpg_list_read(place->schema, "bloom_definition", CStringGetTextDatum(name), lengthof(columns), columns, queries) &&
-		!queries[0].isnull && queries[1].isnull)
+	open_definition(place, name, &definition);
+	had_query = !definition.nulls[DEFINITION_QUERY];
+	move(&definition, DEFINITION_QUERY, DEFINITION_BEFORE);
+	clear(&definition, DEFINITION_BEFORE);
+	if (had_query && definition.nulls[DEFINITION_QUERY])
 		ereport(NOTICE,
 				(errmsg("list \"%s\" has no query to be refreshed by any more", name),
 				 errdetail("None was kept with the version that it has now."),
 				 errhint("CALL bloom_publish keeps one.")));
-	bfpg_run_for_list(place, name,
-					  "UPDATE %1$sbloom_definition SET query = before_query, settings = before_settings, \"check\" = before_check, "
-					  "allow_empty = before_allow_empty, on_conflict = before_on_conflict, " NONE_BEFORE " WHERE name = $1",
-					  SPI_OK_UPDATE);
+	write_definition(&definition);
 }
 
 void
 bfpg_definition_give(const BfpgPlace *place, const char *name, Oid role)
 {
-	const ParamExternData row[] = {
-		bfpg_parameter(TEXTOID, CStringGetTextDatum(name)),
-		bfpg_parameter(TEXTOID, CStringGetTextDatum(GetUserNameFromId(role, false))),
-	};
+	Definition	definition;
+	NameData	owner;
 
-	bfpg_run_statement(place->schema, psprintf("INSERT INTO %sbloom_definition (name, owner) VALUES ($1, $2) "
-											   "ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, " NONE_BEFORE, place->prefix),
-					   lengthof(row), row, SPI_OK_INSERT);
+	namestrcpy(&owner, GetUserNameFromId(role, false));
+	open_definition(place, name, &definition);
+	clear(&definition, DEFINITION_BEFORE);
+	set_column(&definition, DEFINITION_NAME, CStringGetTextDatum(name));
+	set_column(&definition, DEFINITION_OWNER, NameGetDatum(&owner));
+	write_definition(&definition);
 	bfpg_owner_write(place->schema, name, role);
+}
+
+void
+bfpg_definition_drop(const BfpgPlace *place, const char *name)
+{
+	Definition	definition;
+
+	open_definition(place, name, &definition);
+	if (definition.tuple != NULL)
+		CatalogTupleDelete(definition.table, &definition.tuple->t_self);
+	table_close(definition.table, NoLock);
+	bfpg_owner_write(place->schema, name, InvalidOid);
 }

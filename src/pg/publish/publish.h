@@ -284,6 +284,7 @@ extern void bfpg_definition_roll_back(const BfpgPlace *place, const char *name);
 
 /* Gives a list to a role, with its query, and without that of the generation before, at which nobody has looked. */
 extern void bfpg_definition_give(const BfpgPlace *place, const char *name, Oid role);
+extern void bfpg_definition_drop(const BfpgPlace *place, const char *name);
 
 /* Changes of a list that is there; the lock is held. */
 extern void bfpg_publish_rollback(const BfpgPlace *place, const char *name);

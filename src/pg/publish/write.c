@@ -363,7 +363,7 @@ write_row(const BfpgPublication *list, const BfpgLastList *last)
 		column("most_others", FLOAT8OID, Float8GetDatum(others.count)),
 		column("most_others_at", TIMESTAMPTZOID, TimestampTzGetDatum(others.at)),
 		column("by_table", BOOLOID, BoolGetDatum(list->by_table)),
-		column("published_by", TEXTOID, CStringGetTextDatum(GetUserNameFromId(list->caller, false))),
+		column("published_by", NAMEOID, CStringGetDatum(GetUserNameFromId(list->caller, false))),
 		column("published_at", TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTimestamp())),
 		{"identity", {.isnull = true, .ptype = UUIDOID}, psprintf("coalesce((SELECT identity FROM %sbloom_generation WHERE name = $1 AND back = 1), gen_random_uuid())", list->place.prefix)},
 		/* Transactions of another node have numbers of its own. */
@@ -492,7 +492,6 @@ bfpg_publish_drop(const BfpgPlace *place, const char *name, bool in_block)
 		bfpg_list_unknown(place->schema, CStringGetTextDatum(name));
 	bfpg_absorb_drop(place, name, in_block);
 	bfpg_track_tell_triggers(place, name);
-	bfpg_run_for_list(place, name, "DELETE FROM %1$sbloom_definition WHERE name = $1", SPI_OK_DELETE);
-	bfpg_owner_write(place->schema, name, InvalidOid);
+	bfpg_definition_drop(place, name);
 	bfpg_publish_tell(name, "dropped");
 }
