@@ -36,7 +36,7 @@ bfpg_publish_write_run(const BfpgPublication *list, bool ended, const char *erro
 		bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(list->started)),
 		{.value = TimestampTzGetDatum(GetCurrentTimestamp()), .isnull = !ended, .ptype = TIMESTAMPTZOID},
 		{.value = error == NULL ? 0 : CStringGetTextDatum(error), .isnull = error == NULL, .ptype = TEXTOID},
-		bfpg_parameter(NAMEOID, CStringGetDatum(GetUserNameFromId(list->caller, false))),
+		bfpg_parameter(TEXTOID, CStringGetTextDatum(GetUserNameFromId(list->caller, false))),
 	};
 
 	bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %sbloom_run (name, started_at, ended_at, error, started_by) "

@@ -363,7 +363,7 @@ write_row(const BfpgPublication *list, const BfpgLastList *last)
 		column("most_others", FLOAT8OID, Float8GetDatum(others.count)),
 		column("most_others_at", TIMESTAMPTZOID, TimestampTzGetDatum(others.at)),
 		column("by_table", BOOLOID, BoolGetDatum(list->by_table)),
-		column("published_by", NAMEOID, CStringGetDatum(GetUserNameFromId(list->caller, false))),
+		column("published_by", TEXTOID, CStringGetTextDatum(GetUserNameFromId(list->caller, false))),
 		column("published_at", TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTimestamp())),
 		{"identity", {.isnull = true, .ptype = UUIDOID}, psprintf("coalesce((SELECT identity FROM %sbloom_generation WHERE name = $1 AND back = 1), gen_random_uuid())", list->place.prefix)},
 		/* Transactions of another node have numbers of its own. */
