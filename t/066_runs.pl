@@ -162,4 +162,11 @@ is("$metric{bloomfilter_list_failed}{list} $metric{bloomfilter_list_failed}{good
 is($metric{bloomfilter_slot_active}{dead}, 0, 'so is a slot that nobody reads');
 is($metric{bloomfilter_index_ok}{account_live}, 1, 'and a live index');
 
+# A name is stored with zeros behind it.
+is($node->safe_psql('postgres', q{
+	CREATE EXTENSION pageinspect;
+	SELECT bool_and(rtrim(t_attrs[(SELECT attnum FROM pg_attribute WHERE attrelid = c AND attname ~ '_by$' AND atttypid = 'name'::regtype)], '\x00')
+		= convert_to(current_user, 'UTF8')) FROM unnest(ARRAY['bloom_run', 'bloom_generation']::regclass[]) c,
+		heap_page_item_attrs(get_raw_page(c::text, 0), c) WHERE t_attrs IS NOT NULL}), 't', 'names of roles have nothing behind them');
+
 finish($node);
