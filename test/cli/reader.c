@@ -2,10 +2,7 @@
  * reader.c
  *	  A program that has a list open for long.
  *
- *	  reader FILE
- *
- * A line has ranges of integers such as 1-20; it answers the list's serial and how many of these
- * the list then lacks, or an error.
+ * It answers two questions of test/readers/readers.py: "open", by which it begins, and "lacks".
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -14,28 +11,39 @@
 #include "../../src/lib/libbloomfilter.h"
 
 int
-main(int argc, char **argv)
+main(void)
 {
 	bloomfilter_watched *watched;
-	bloomfilter_reader *reader;
+	bloomfilter_reader *reader = NULL;
 	char	   *line = NULL;
 	size_t		room = 0;
 
-	if (argc != 2 || bloomfilter_watched_open(argv[1], 0, NULL, &watched, NULL) != BLOOMFILTER_OK ||
-		bloomfilter_reader_open(watched, &reader) != BLOOMFILTER_OK)
-		return 2;
 	while (getline(&line, &room, stdin) > 0)
 	{
-		const bloomfilter *filter = bloomfilter_reader_enter(reader);
+		const char *command = strtok(line, "\t\n");
+		const char *name = strtok(NULL, "\t\n");
+		char	   *field = strtok(NULL, "\t\n");
+		const bloomfilter *filter;
 		bloomfilter_status status;
 		long long	lacking = 0;
 		long long	first;
 		long long	last;
 		int			answer = 0;
-		char	   *range;
 
+		if (command == NULL || name == NULL)
+			return 2;
+		if (strcmp(command, "open") == 0)
+		{
+			if (field == NULL || bloomfilter_watched_open(field, 0, NULL, &watched, NULL) != BLOOMFILTER_OK ||
+				bloomfilter_reader_open(watched, &reader) != BLOOMFILTER_OK)
+				return 2;
+			puts("ok");
+			fflush(stdout);
+			continue;
+		}
+		filter = bloomfilter_reader_enter(reader);
 		bloomfilter_get_status(filter, &status, sizeof status);
-		for (range = strtok(line, " \n"); range != NULL && sscanf(range, "%lld-%lld", &first, &last) == 2; range = strtok(NULL, " \n"))
+		for (; field != NULL && sscanf(field, "%lld-%lld", &first, &last) == 2; field = strtok(NULL, "\t\n"))
 			for (; answer >= 0 && first <= last; first++)
 			{
 				answer = bloomfilter_contains_int64(filter, first);

@@ -153,16 +153,16 @@ async function ask (page, browser) {
   ok(answer.includes('--bytes integer 0200000000000000'), `${browser}: and tells what it is`, answer)
 }
 
-/** A file with a page of facts, by the helpers of the reader's tests. */
+/** A file with a page of facts, of two parts. */
 async function lists (page, browser) {
-  const { buildSet, page: listOf } = await import(path.join(reader, 'test', 'helpers.js'))
-  writeFileSync(file('list.bloom'), listOf(buildSet(3, 500)))
+  const { vector } = await import(path.join(reader, 'test', 'helpers.js'))
+  writeFileSync(file('list.bloom'), vector('here_pair', 'pages.tsv'))
   await drop(page, 'list.bloom')
   const info = await says(page, '#look-info')
-  ok(info.includes('public.users') && info.includes('3,000 keys'), `${browser}: a list's file tells what it is`, info)
+  ok(info.includes('public.users') && info.includes('100 keys'), `${browser}: a list's file tells what it is`, info)
   await lookUp(page, '7')
   ok((await says(page, '#ask-result')).includes('1 in the list'), `${browser}: and is asked`)
-  ok(/^63 blocks: /.test(await says(page, '#look-fill-text')), `${browser}: and all its parts are drawn`, await text(page, '#look-fill-text'))
+  ok(/^8 blocks: /.test(await says(page, '#look-fill-text')), `${browser}: and all its parts are drawn`, await text(page, '#look-fill-text'))
 }
 
 const luminance = (color) => {

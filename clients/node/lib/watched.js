@@ -89,6 +89,7 @@ export class WatchedBloomFilter {
   #isSame ({ inode, content }) {
     const isContent = content === this.#stamp.content
     if (inode === this.#stamp.inode && !isContent && this.#stamp.isFollowed) {
+      this.#current.status() // which notes it: each question is an error from now on
       throw inFile(new ChangedFileError('file was overwritten, or found damaged by its follower'), this.#path)
     }
     return isContent && inode === this.#stamp.inode

@@ -42,7 +42,7 @@ test('require and import give the same classes', () => {
     const required = createRequire(import.meta.url)('bloomfilter-reader')
     const names = Object.keys(required)
     console.log(names.length > 8 && names.every((name) => imported[name] === required[name]),
-      required.BloomFilter.openSync(${JSON.stringify(file)}).contains(7))`), 'true true\n')
+      required.BloomFilter.openSync(${JSON.stringify(file)}).contains(42))`), 'true true\n')
 })
 
 /** A checkout without what is built, in which npm finds a compiler, or doesn't. */
@@ -63,7 +63,7 @@ test('npm install of a checkout fetches nothing', { skip: noNpm }, () => {
   assert.equal(status, 0, stderr)
   assert.deepEqual(fs.readdirSync(path.join(checkout, 'node_modules')).filter((name) => name[0] !== '.'), ['bloomfilter-reader'])
   assert.equal(run(checkout, 'use.mjs', `import { BloomFilter } from 'bloomfilter-reader'
-    console.log(BloomFilter.openSync(${JSON.stringify(file)}).contains(7))`), 'true\n')
+    console.log(BloomFilter.openSync(${JSON.stringify(file)}).contains(42))`), 'true\n')
 })
 
 test('npm install without a compiler says what it wants', { skip: noNpm }, () => {
@@ -82,7 +82,7 @@ test('what is published', { skip: noNpm }, () => {
   assert.deepEqual(names.filter((name) => /^(test|src)/.test(name)), [])
 })
 
-const asked = `console.log([BloomFilter.fromBytes(bytes).contains(7), Key.parse('numeric', '1.50').bytes.length].join())`
+const asked = `console.log([BloomFilter.fromBytes(bytes).contains(42), Key.parse('numeric', '1.50').bytes.length].join())`
 
 for (const [format, name] of [['esm', 'out.mjs'], ['cjs', 'out.cjs']]) {
   test(`a bundle for Node, ${format}`, { skip: esbuild === undefined && 'esbuild is not installed' }, () => {
@@ -90,7 +90,7 @@ for (const [format, name] of [['esm', 'out.mjs'], ['cjs', 'out.cjs']]) {
     fs.writeFileSync(source, `import fs from 'node:fs'
       import { BloomFilter, Key } from 'bloomfilter-reader'
       const bytes = fs.readFileSync(${JSON.stringify(file)})
-      console.log(BloomFilter.openSync(${JSON.stringify(file)}).contains(7))
+      console.log(BloomFilter.openSync(${JSON.stringify(file)}).contains(42))
       ${asked}`)
     const [out] = esbuild.buildSync({ entryPoints: [source], bundle: true, platform: 'node', format, write: false }).outputFiles
     assert.equal(run(tempFolder(), name, out.text), 'true\ntrue,3\n')
@@ -101,7 +101,7 @@ test('a bundle for browsers', { skip: esbuild === undefined && 'esbuild is not i
   const source = path.join(installed(), 'in.mjs')
   fs.writeFileSync(source, `import { BloomFilter, Key } from 'bloomfilter-reader'
     ${asked}
-    globalThis.done = BloomFilter.fetch(url).then((filter) => filter.contains(7))
+    globalThis.done = BloomFilter.fetch(url).then((filter) => filter.contains(42))
     globalThis.refused = BloomFilter.open('x').catch((error) => error.message)`)
   const [out] = esbuild.buildSync({ entryPoints: [source], bundle: true, platform: 'browser', format: 'iife', write: false }).outputFiles
   // What a page has, and nothing of Node.

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import zlib from 'node:zlib'
 import { BloomFilter, BloomFilterError, InvalidFilterError, KeyTypeError } from '../lib/index.js'
-import { header, listen, sound } from './helpers.js'
+import { listen, members, reshaped, sound } from './helpers.js'
 
 /** A server that answers each request with these chunks, one after the other. */
 const serve = (t, chunks, status = 200) => listen(t, async (request, response) => {
@@ -21,10 +21,10 @@ function cut (bytes, lengths) {
 
 test('a filter from the web, in chunks of any size', async (t) => {
   const whole = BloomFilter.fromBytes(sound()).info
-  for (const lengths of [[], [1, 4, 58, 2, 500], [64], [63, 1, 1]]) {
+  for (const lengths of [[], [1, 4, 58, 2, 100], [64], [63, 1, 1]]) {
     const filter = await BloomFilter.fetch(await serve(t, cut(sound(), lengths)))
     assert.deepEqual(filter.info, whole)
-    assert.ok([...Array(200).keys()].every((key) => filter.contains(key)))
+    assert.ok(members.every((key) => filter.contains(key)))
     assert.throws(() => filter.contains('a'), KeyTypeError)
   }
 })
@@ -78,7 +78,7 @@ test('so does one that is small on its way', { timeout: 60000 }, async (t) => {
 
 test('nothing is larger than 512 MiB, and a header that says so is refused at once', { timeout: 60000 }, async (t) => {
   for (const blocks of [8388608, 0xffffffff]) {
-    const { url, sent } = await serveForEver(t, Buffer.concat([header({ blocks })]))
+    const { url, sent } = await serveForEver(t, reshaped(9, blocks))
     await assert.rejects(BloomFilter.fetch(url), InvalidFilterError)
     await sent.ended
     assert.ok(sent.bytes < 64 << 20)
@@ -97,7 +97,7 @@ test('headers of one\'s own go nowhere else', async (t) => {
   }
   assert.deepEqual(seen, [])
   // Without them a redirect is followed, and they go to the address that was given.
-  assert.ok((await BloomFilter.fetch(url)).contains(7))
-  assert.ok((await BloomFilter.fetch(target, { headers: { 'X-Api-Key': 'secret' } })).contains(7))
+  assert.ok((await BloomFilter.fetch(url)).contains(42))
+  assert.ok((await BloomFilter.fetch(target, { headers: { 'X-Api-Key': 'secret' } })).contains(42))
   assert.deepEqual(seen, [undefined, 'secret'])
 })

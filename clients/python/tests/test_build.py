@@ -73,3 +73,13 @@ class Build(support.InFolder):
         with self.assertRaises(OSError):
             built.write(self.folder)
         self.assertEqual(os.listdir(self.folder), ["f.bloom"])
+
+    def test_sets(self):
+        built = BloomFilter.build(range(1000), 1000, parts=3)
+        built.write(self.path)
+        for copy in (False, True):
+            opened = BloomFilter.open(self.path, copy=copy)
+            self.assertTrue(all(opened.contains_many(range(1000))))
+            self.assertEqual(opened.info, built.info)
+        with self.assertRaises(BloomFilterError):
+            built.to_bytes()

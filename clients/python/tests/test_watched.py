@@ -1,10 +1,11 @@
-"""Reload: a swap under readers, and the old filter kept on any error."""
+"""What Python alone has of files: threads, processes, pickles."""
 
 import os
 import pickle
 import threading
+import time
 
-from bloomfilter_reader import BloomFilter, BloomFilterError, WatchedBloomFilter
+from bloomfilter_reader import BloomFilter, FollowedError, InvalidFilterError, WatchedBloomFilter
 
 from . import support
 
@@ -14,12 +15,7 @@ class Watched(support.InFolder):
         super().setUp()
         self.replace(support.integers([1, 2]))
 
-    def replace(self, data):
-        with open(self.path + ".new", "wb") as file:
-            file.write(data)
-        os.replace(self.path + ".new", self.path)
-
-    def test_reload_takes_the_new_file(self):
+    def test_a_watched_one_is_asked_as_a_filter(self):
         watched = WatchedBloomFilter(self.path)
         before = watched.current
         self.replace(support.integers([2, 3]))
@@ -30,41 +26,48 @@ class Watched(support.InFolder):
         self.assertEqual(watched.info, watched.current.info)
         self.assertIn(1, before)
 
-    def test_wait_for_the_first_file(self):
-        os.rename(self.path, self.path + ".later")
-        with self.assertRaises(FileNotFoundError):
-            WatchedBloomFilter.wait(self.path, 0.2)
-        comes = threading.Timer(0.2, os.rename, (self.path + ".later", self.path))
-        comes.start()
-        self.assertIn(1, WatchedBloomFilter.wait(self.path, 60))
-        comes.join()
-
-    def test_a_relative_path_after_chdir(self):
-        here = os.getcwd()
-        self.addCleanup(os.chdir, here)
-        os.chdir(os.path.dirname(self.path))
-        watched = WatchedBloomFilter("f.bloom")
-        os.chdir("/")
-        self.replace(support.integers([2, 3]))
-        self.assertIs(watched.reload(), True)
-        self.assertIn(3, watched)
-
-    def test_any_error_keeps_the_old_filter(self):
+    def test_error_is_none_after_a_success(self):
         watched = WatchedBloomFilter(self.path)
-        for data in (b"", b"BLMF", support.integers([1])[:-1]):
+        for data, error in ((b"BLMF", self.path), (support.integers([1, 4]), None)):
             self.replace(data)
-            with self.assertRaises(BloomFilterError):
+            try:
                 watched.reload()
-            self.assertIn(self.path, watched.error)
-            self.assertIn(1, watched)
-        os.remove(self.path)
-        with self.assertRaises(OSError):
-            watched.reload()
-        self.assertIn(1, watched)
-        self.replace(support.integers([1, 4]))
-        watched.reload()
+            except InvalidFilterError:
+                self.assertIn(error, watched.error)
         self.assertIsNone(watched.error)
-        self.assertIn(4, watched)
+
+    def test_a_followed_file(self):
+        identity = "0f8fad5b-d9cb-469f-a165-70867728950e"
+        self.replace(support.page())
+        for kind in (BloomFilter.open, WatchedBloomFilter):
+            self.replace(support.page())
+            filter_ = kind(self.path, identity=identity)
+            self.assertEqual(filter_.status.serial_kind, "born")
+            elsewhere = pickle.dumps(filter_)
+            self.assertIn(1, pickle.loads(elsewhere))
+            self.replace(support.integers([1]))
+            with self.assertRaises(InvalidFilterError):
+                pickle.loads(elsewhere)
+        self.replace(support.page())
+        mapped, copy = BloomFilter.open(self.path), BloomFilter.open(self.path, copy=True)
+        for refused in (mapped.to_bytes, lambda: mapped.write(self.path + ".out")):
+            with self.assertRaises(FollowedError):
+                refused()
+        copy.write(self.path + ".out")
+        self.assertEqual(BloomFilter.open(self.path + ".out").to_bytes(), copy.to_bytes())
+        self.assertIsNone(BloomFilter.build([1]).status.serial)
+
+    def test_a_forked_child_takes_a_new_file(self):
+        watched = WatchedBloomFilter(self.path)
+        self.assertNotIn(3, watched)
+        pid = os.fork()
+        if pid == 0:
+            until = time.monotonic() + 60
+            while 3 not in watched and time.monotonic() < until:
+                time.sleep(0.01)
+            os._exit(3 not in watched)
+        self.replace(support.integers([2, 3]))
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
 
     def test_pickle_and_close(self):
         with WatchedBloomFilter(self.path) as watched:

@@ -12,9 +12,79 @@ import (
 	"example.org/bloomfilter"
 )
 
-// keyOf makes a key as a program would of a value that it has, read here from how PostgreSQL
+// noValue says that Go's own parsers make nothing of a text.
+type noValue struct{ error }
+
+var types = map[string]bloomfilter.KeyType{
+	"integer": bloomfilter.Integer, "text": bloomfilter.Text, "bytea": bloomfilter.Bytea, "uuid": bloomfilter.UUID,
+	"numeric": bloomfilter.Numeric, "float": bloomfilter.Float, "date": bloomfilter.Date, "timestamp": bloomfilter.Timestamp,
+	"timestamptz": bloomfilter.Timestamptz, "inet": bloomfilter.Inet, "macaddr": bloomfilter.Macaddr,
+}
+
+// keyOf makes the key of a question, and its value where Filter has methods for such.
+func keyOf(field string) (key bloomfilter.Key, value any, err error) {
+	typeName, text, _ := strings.Cut(field, " ")
+	switch form, rest, _ := strings.Cut(typeName, ":"); form {
+	case "raw":
+		if key, err = rawKey(strings.Split(rest, ":"), text); err == nil && key.Type() == bloomfilter.Integer {
+			value = load64(key.AppendTo(nil))
+		}
+		return key, value, err
+	case "row":
+		key, err = rowKey(strings.Fields(text))
+		return key, nil, err
+	case "hex":
+		bytes, err := hex.DecodeString(text)
+		if err != nil {
+			return key, nil, err
+		}
+		typeName, text = rest, string(bytes)
+	}
+	switch typeName {
+	case "integer":
+		var number int64
+		if number, err = strconv.ParseInt(text, 10, 64); err == nil {
+			value = number
+		}
+	case "text":
+		value = text
+	}
+	key, err = typedKey(typeName, text)
+	if err != nil && kindOf(err) == "BloomFilterError" {
+		err = noValue{err}
+	}
+	return key, value, err
+}
+
+func rawKey(names []string, digits string) (bloomfilter.Key, error) {
+	bytes, err := hex.DecodeString(digits)
+	if err != nil {
+		return bloomfilter.Key{}, err
+	}
+	if names[0] != "row" {
+		return bloomfilter.RawKey(types[names[0]], bytes)
+	}
+	var columns []bloomfilter.KeyType
+	for _, name := range names[1:] {
+		columns = append(columns, types[name])
+	}
+	return bloomfilter.RawKey(bloomfilter.RowType(columns...), bytes)
+}
+
+func rowKey(fields []string) (key bloomfilter.Key, err error) {
+	columns := make([]bloomfilter.Key, len(fields))
+	for i, field := range fields {
+		name, digits, _ := strings.Cut(field, ":")
+		if columns[i], err = rawKey([]string{name}, digits); err != nil {
+			return key, err
+		}
+	}
+	return bloomfilter.RowKey(columns...)
+}
+
+// typedKey makes a key as a program would of a value that it has, read here from how PostgreSQL
 // prints it.
-func keyOf(typeName, text string) (key bloomfilter.Key, err error) {
+func typedKey(typeName, text string) (key bloomfilter.Key, err error) {
 	switch typeName {
 	case "integer":
 		var value int64

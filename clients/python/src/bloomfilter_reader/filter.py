@@ -122,7 +122,7 @@ class _Asked(_native.Filter):
     def _open_path(
         cls: Type[_Self], path: PathLike, verify: bool, copy: bool, identity: Optional[str], watched: bool
     ) -> _Self:
-        self = cls._open(path, _flags(verify, copy), watched, identity)
+        self = cls._open(path, _flags(verify, copy), watched, identity and identity.lower())
         self._origin = (os.path.join(os.getcwd(), os.fsdecode(path)), verify, copy, identity)
         return self
 

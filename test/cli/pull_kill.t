@@ -1,4 +1,4 @@
-# readers.t
+# pull_kill.t
 #	  A follower that is killed before each of its calls to the file system, while programs have
 #	  its file open: all the time each has every key of the serial that it tells, and in the end
 #	  it has the last one.
