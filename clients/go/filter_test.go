@@ -2,6 +2,7 @@ package bloomfilter
 
 import (
 	"encoding/hex"
+	"errors"
 	"log"
 	"os"
 	"path/filepath"
@@ -130,6 +131,32 @@ func TestMappingsAreReleased(t *testing.T) {
 	}
 	if count := left(); count > 1 {
 		t.Errorf("%d mappings are left", count)
+	}
+}
+
+// A file cut short under a mapped filter is an error, and the process lives; a copy answers.
+func TestCutShortWhileMapped(t *testing.T) {
+	path := replace(t, filepath.Join(t.TempDir(), "f"), vector(t, "integer"))
+	f, err := Open(path)
+	copied, copyErr := Open(path, Copy())
+	if err == nil && copyErr == nil {
+		err = os.Truncate(path, 0)
+	}
+	if err != nil || copyErr != nil {
+		t.Fatal(err, copyErr)
+	}
+	if found, err := copied.ContainsInt64(42); !found || err != nil {
+		t.Errorf("the copy has lost a key: %v", err)
+	}
+	if f.mapped == nil {
+		t.Skip("files are not mapped here")
+	}
+	var fault *ChangedFileError
+	if _, err := f.ContainsInt64(42); !errors.As(err, &fault) {
+		t.Errorf("error %v", err)
+	}
+	if err := f.ContainsManyInt64(make([]int64, 100), make([]bool, 100)); !errors.As(err, &fault) {
+		t.Errorf("error of a batch %v", err)
 	}
 }
 

@@ -23,28 +23,22 @@ import os
 import subprocess
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+CLIENTS = os.path.join(ROOT, "clients")
 INFO = "n p seed hashes block_bits blocks part parts key_type bits_set checksum bits bytes format_version others fill".split()
 STATUS = "list identity place serial true_at looked age every heartbeat expires since failures superseded changes reason message".split()
-PYTHON = "/usr/bin/python3"
-
-
-def client(*path):
-    return os.path.join(ROOT, "clients", *path)
-
-
 # Without Java's compiler of hot code for what runs seconds.
 COMMANDS = {
-    "python": ["env", "PYTHONPATH=" + client("python", "build", "lib"), PYTHON, client("python", "tests", "cross_check.py")],
-    "java": ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-             client("java", "build", "classes") + ":" + client("java", "build", "test-classes"), "bloomfilter.CrossCheck"],
-    "go": [client("go", "build", "crosscheck")],
-    "node": ["node", client("node", "test", "cross-check.js")],
+    "python": ["env", f"PYTHONPATH={CLIENTS}/python/build/lib", "/usr/bin/python3", f"{CLIENTS}/python/tests/cross_check.py"],
+    "java": ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", f"{CLIENTS}/java/build/classes:{CLIENTS}/java/build/test-classes",
+             "bloomfilter.CrossCheck"],
+    "go": [f"{CLIENTS}/go/build/crosscheck"],
+    "node": ["node", f"{CLIENTS}/node/test/cross-check.js"],
 }
 
 
 def build():
     for name in COMMANDS:
-        subprocess.run([client(name, "run-tests"), "build"], check=True)
+        subprocess.run([f"{CLIENTS}/{name}/run-tests", "build"], check=True)
 
 
 def key(key_type, text):
@@ -68,3 +62,7 @@ class Reader:
     def ask(self, *question):
         self.send(*question)
         return self.receive()
+
+    def memory(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return int(file.read().split("VmHWM:")[1].split()[0])

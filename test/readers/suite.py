@@ -1,9 +1,9 @@
 """What the cases need: questions to all readers at once, and files to ask."""
 
-import itertools
 import os
 import struct
 import sys
+import tempfile
 import time
 
 import xxhash
@@ -62,6 +62,14 @@ def opened(what, path, *options, of=None, name="f"):
     expect(what, "ok", "open", name, path, *options, of=of)
 
 
+def ways(what, path, word="-"):
+    """Opens a followed file as it is and as a copy, which is an error where it breaks a rule."""
+    for door in ([], ["copy"]):
+        expect(what, "ok" if word == "-" else error("InvalidFilterError", word, text=path), "open", "f", path, *door)
+        if word == "-":
+            yield door
+
+
 def answers(what, digits, *keys, of=None, name="f"):
     """One by one, and as a batch."""
     if keys:
@@ -74,8 +82,7 @@ def eventually(what, wanted, *question, meanwhile=None, of=None):
     for reader in of or ALL:
         end = time.monotonic() + 60
         while not wanted(reader, answer := reader.ask(*question)) and time.monotonic() < end:
-            if meanwhile:
-                reader.ask(*meanwhile)
+            reader.ask(*meanwhile or question)
             time.sleep(0.01)
         check(f"{reader.name}: {what}", wanted(reader, answer), answer)
 
@@ -89,42 +96,42 @@ def error(name, rule=None, index=None, text=""):
     return is_it
 
 
-MOMENTS = "true_at", "looked", "expires", "since"
-
-
 def status(**wanted):
-    """That a status tells this; 0 is what isn't known. Node's Dates have milliseconds."""
+    """That a status tells this, or a number of a range; 0 is what isn't known. Node's Dates have milliseconds."""
+    def holds(reader, name, told):
+        if isinstance(value := wanted[name], range):
+            return int(float(told)) in value
+        is_date = reader.name == "node" and name in ("true_at", "looked", "expires", "since")
+        return (told or "0") == str(value // 1000 * 1000 if is_date else value or 0)
+
     def is_it(reader, answer):
         told = dict(zip(readers.STATUS, answer.split("\t")))
-        rounded = {name: value // 1000 * 1000 if reader.name == "node" and name in MOMENTS else value for name, value in wanted.items()}
-        return all((told.get(name) or "0").replace("0.0", "0") == str(value or 0) for name, value in rounded.items())
+        return len(told) == len(readers.STATUS) and all(holds(reader, name, told[name]) for name in wanted)
     return is_it
 
 
-class Files:
-    """Files of this run, each by a new name."""
-
-    names = map("{}.bloom".format, itertools.count())
-
-    def path(self):
-        return os.path.join(self.folder, next(self.names))
-
-    def write(self, data, path=None, size=None):
-        """Replaces what is at a path, by a rename."""
-        path = path or self.path()
-        with open(path + ".new", "wb") as file:
-            file.write(data)
-            file.truncate(size)
-        os.rename(path + ".new", path)
-        return path
-
-    def poke(self, path, at, data):
-        with open(path, "r+b") as file:
-            file.seek(at)
-            file.write(data if isinstance(data, bytes) else struct.pack("<Q", data))
+# In memory, where thousands of files cost little.
+folder = tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 
 
-files = Files()
+def new_path():
+    return tempfile.mktemp(".bloom", dir=folder.name)
+
+
+def write(data, path=None, size=None):
+    """Replaces what is at a path, by a rename."""
+    path = path or new_path()
+    with open(path + ".new", "wb") as file:
+        file.write(data)
+        file.truncate(size)
+    os.rename(path + ".new", path)
+    return path
+
+
+def poke(path, at, data):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        file.write(data if isinstance(data, bytes) else struct.pack("<Q", data))
 
 
 def sealed(page):
@@ -138,16 +145,15 @@ def sealed(page):
 
 def follow(data, where="here", path=None):
     """Puts a followed file where the vectors say that its reader stands: here is where its follower keeps it."""
-    path = path or files.path()
+    path = path or new_path()
     if where in ("nobody", "-") or len(data) < 4096:
-        return files.write(data, path)
-    new = files.write(data)
-    stat = os.stat(new)
+        return write(data, path)
+    stat = os.stat(new := write(data))
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
         boot = bytearray.fromhex(file.read().strip().replace("-", ""))
     boot[0] ^= where == "boot"
     page = data[:48] + boot + struct.pack("<2Q", stat.st_dev + (where == "device"), stat.st_ino + (where == "copy")) + data[80:4096]
-    files.poke(new, 0, sealed(page) if data[504:512] == sealed(data)[504:512] else page)
+    poke(new, 0, sealed(page) if data[504:512] == sealed(data)[504:512] else page)
     os.rename(new, path)
     return path
 

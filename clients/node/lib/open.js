@@ -41,7 +41,7 @@ export function absolute (file) {
 }
 
 /** This boot's id; zeros where the system has none. */
-export function thisBoot () {
+function thisBoot () {
   try {
     return Uint8Array.from(Buffer.from(fs.readFileSync(BOOT_ID, 'latin1').replace(/[-\n]/g, ''), 'hex'))
   } catch {

@@ -171,6 +171,17 @@ test('a snapshot of what does not change is itself', async () => {
   assert.equal(await filter.snapshot(), filter)
 })
 
+test('a file that is cut is an error at the look-up, never a no, and what is in memory stays', () => {
+  const files = [listed(), sound()].map(tempFile)
+  const [filter, copy] = files.map((file) => BloomFilter.openSync(file))
+  for (const length of [4096 + 64, 100]) {
+    files.forEach((file) => fs.truncateSync(file, length))
+    assert.throws(() => filter.contains(5), { name: 'ChangedFileError', message: `${files[0]}: file was cut short` })
+  }
+  assert.throws(() => filter.status(), { name: 'ChangedFileError' })
+  checkMembers(copy)
+})
+
 test('files are closed when nobody holds them any more', { skip: !fs.existsSync('/proc/self/fd') }, () => {
   const program = path.join(tempFolder(), 'gc.mjs')
   fs.writeFileSync(program, `import fs from 'node:fs'

@@ -21,6 +21,7 @@ import java.util.logging.Logger;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
+import org.junit.function.ThrowingRunnable;
 import org.junit.rules.TemporaryFolder;
 
 /** What Java alone has: its memory, threads, locales and logs. */
@@ -75,8 +76,20 @@ public class FilterTest {
         try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
             file.setLength(0);
         }
-        assertThrows(ChangedFileException.class, filter::status);
-        assertThrows(ChangedFileException.class, () -> filter.contains(1));
+        assertChanged(filter::status);
+        assertChanged(() -> filter.contains(1));
+    }
+
+    /** The machine notes a fault and may throw it late, in whatever runs then. */
+    private static void assertChanged(ThrowingRunnable question) {
+        for (int late = 0; ; late++) {
+            try {
+                assertThrows(ChangedFileException.class, question);
+                return;
+            } catch (InternalError fault) {
+                assertTrue(late < 10);
+            }
+        }
     }
 
     @Test(timeout = 60_000)
