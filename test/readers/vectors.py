@@ -45,7 +45,7 @@ def keys():
         what, asked, parts, part = row["sql"], raw(row, row["key_hex"]), int(row["parts"]), int(row["part"])
         bits = sorted(set(map(int, row["bits"].split(","))))
         # Node's reader is the library's C, and reads all of a file.
-        of = ALL if number % 4 == 0 and size < 1 << 20 or number == sizes.index(max(sizes)) else only("python", "java", "go")
+        of = ALL if number % 8 == 0 and size < 1 << 20 or number == sizes.index(max(sizes)) else only("python", "java", "go")
         fewer = [bit for bit in bits if bit != bits[number % len(bits)]]
         for some, where, wanted in [(bits, part, "1"), (fewer, part, "0"), (bits, part + 1, "PartError")][:2 if parts == 1 else 3]:
             opened(what, path := shaped(row, some, where % parts), "noverify", "map", of=of)
