@@ -49,9 +49,9 @@ where not proisstrict and prokind = 'f' order by 1;
 -- every aggregate has what a parallel plan needs
 select m.description from member m join pg_aggregate a on m.classid = 'pg_proc'::regclass and a.aggfnoid::oid = m.objid
 where aggcombinefn = 0 or (aggtranstype = 'internal'::regtype and (aggserialfn = 0 or aggdeserialfn = 0));
--- no function runs as another user or has settings
+-- no function runs as another user or has settings, or leaves to its caller the types of what it returns: a number would be read as a pointer
 select proname from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
-where prosecdef or proconfig is not null;
+where prosecdef or proconfig is not null or (prorettype = 'record'::regtype and proallargtypes is null);
 
 -- the settings, known once the library is loaded
 select bloom_hash(1) is not null as loaded;

@@ -93,7 +93,9 @@ CREATE FUNCTION bloom_index_verify(index regclass) RETURNS boolean
 COMMENT ON FUNCTION bloom_index_verify(regclass) IS 'whether all pages of a live index are whole; an error says what is not';
 
 -- An error is the status.  It runs a subtransaction, which a parallel query can't.
-CREATE FUNCTION bloom_live_row(index regclass) RETURNS record
+CREATE FUNCTION bloom_live_row(index regclass, OUT status text, OUT n bigint, OUT p double precision, OUT bits bigint,
+	OUT bytes bigint, OUT hashes integer, OUT block_bits integer, OUT blocks bigint, OUT seed bigint, OUT key_type text, OUT fill double precision,
+	OUT cardinality bigint, OUT fpr double precision, OUT parts integer, OUT overflow_pages bigint, OUT overflow_depth integer, OUT sampled_pages integer) RETURNS record
 	AS 'MODULE_PATHNAME', 'bloomfilter_live_row' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION bloom_live_row(regclass) IS 'support function of bloom_live: bloom_index_stats, with the reason where there are none';
 
@@ -120,9 +122,7 @@ CREATE VIEW bloom_live AS
 		JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
 		JOIN pg_catalog.pg_class t ON t.oid = i.indrelid
 		JOIN pg_catalog.pg_namespace s ON s.oid = t.relnamespace
-		CROSS JOIN LATERAL bloom_live_row(c.oid::pg_catalog.regclass) r (status text, n bigint, p double precision, bits bigint,
-			bytes bigint, hashes integer, block_bits integer, blocks bigint, seed bigint, key_type text, fill double precision,
-			cardinality bigint, fpr double precision, parts integer, overflow_pages bigint, overflow_depth integer, sampled_pages integer)
+		CROSS JOIN LATERAL bloom_live_row(c.oid::pg_catalog.regclass) r
 	WHERE a.amname = 'bloomfilter';
 COMMENT ON VIEW bloom_live IS 'all live indexes of the database, with their statistics';
 COMMENT ON COLUMN bloom_live.schemaname IS 'schema of the table';
