@@ -173,4 +173,12 @@ EOC
 is($answer, 't', 'a variable that keys are added to contains them');
 cmp_ok($peak, '<', 16 * 1024, 'and takes the memory of one filter');
 
+# Changes of a list by day that are read into memory are there once: keys that are stored compressed, too.
+$session->query(q{CREATE TABLE of_texts AS SELECT repeat(md5(g::text), 1200) AS k FROM generate_series(1, 200) g});
+$session->query(q{CALL bloom_publish('texts', 'SELECT k FROM of_texts LIMIT 1'); CALL bloom_track('texts'); SELECT count(bloom_change('texts', k, true)) FROM of_texts});
+$session->query(q{BEGIN; DECLARE c CURSOR FOR SELECT bloom_lookup('texts', k) FROM of_texts; FETCH 150 FROM c});
+cmp_ok($session->query(q{SELECT sum(used_bytes) FROM pg_backend_memory_contexts WHERE name = 'bloomfilter changes'}), '<', 12 * 1024 * 1024,
+	'changes take the memory of their keys');
+$session->query('ROLLBACK');
+
 finish($node);

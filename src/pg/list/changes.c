@@ -187,11 +187,20 @@ find_slot(const BfpgChanges *changes, uint64 hash, const bytea *key)
 	return &changes->slots[at];
 }
 
+/* Frees a key that was not read where it is stored: what was read stays as long as its context. */
+static inline void
+free_if_copy(bytea *key, Datum stored)
+{
+	if ((Pointer) key != DatumGetPointer(stored))
+		pfree(key);
+}
+
 /* False: all would be too much. */
 static bool
 keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
 {
-	bytea	   *key = DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table));
+	Datum		stored = column(tuple, BFPG_CHANGE_KEY, table);
+	bytea	   *key = DatumGetByteaPP(stored);
 	uint32		length = VARSIZE_ANY_EXHDR(key);
 	uint64		hash = hash_of(changes, key);
 	uint32		slot = changes->kept.len + 1;
@@ -211,6 +220,7 @@ keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
 	*find_slot(changes, hash, key) = slot;
 	changes->bits[hash >> changes->bits_shift] |= bfpg_changes_bits(hash);
 	changes->kept.len += KEY_CHANGE_BYTES(length);
+	free_if_copy(key, stored);
 	return true;
 }
 
@@ -244,11 +254,13 @@ mark_absorbed(BfpgChanges *changes, uint32 most)
 	scan = begin_scan(changes, ABSORBED, keys, lengthof(keys), most, &table);
 	while ((tuple = systable_getnext(scan)) != NULL)
 	{
-		bytea	   *key = DatumGetByteaPP(column(tuple, ABSORBED_KEY, table));
+		Datum		stored = column(tuple, ABSORBED_KEY, table);
+		bytea	   *key = DatumGetByteaPP(stored);
 		uint32		slot = *find_slot(changes, hash_of(changes, key), key);
 
 		if (slot != 0 && kept_at(changes, slot)->version == DatumGetInt64(column(tuple, ABSORBED_VERSION, table)))
 			kept_at(changes, slot)->absorbed = true;
+		free_if_copy(key, stored);
 	}
 	end_scan(scan, table);
 }
@@ -339,7 +351,8 @@ bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
 	while (more && (tuple = systable_getnext(scan)) != NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(context);
-		bytea	   *key = DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table));
+		Datum		stored = column(tuple, BFPG_CHANGE_KEY, table);
+	bytea	   *key = DatumGetByteaPP(stored);
 		BfpgChange	change;
 
 		read_change(tuple, table, &change);
