@@ -456,6 +456,12 @@ insert into own values (5);
 reset role;
 select count(*) from own;
 drop trigger planted on bloom_change;
+-- nor into one that a superuser has taken out of the extension
+begin;
+alter extension bloomfilter drop table bloom_absorbed;
+set local role regress_bloom_app;
+insert into bloom_absorbed values ('theirs', 0, '\x0100000004', 1);
+rollback;
 create schema planted;
 create function planted.greatest_of(bigint, integer) returns bigint language plpgsql as $$ begin raise warning 'planted'; return 1; end $$;
 create operator planted.+ (leftarg = bigint, rightarg = integer, function = planted.greatest_of);

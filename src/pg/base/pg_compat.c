@@ -61,6 +61,8 @@ bfpg_may_execute(Oid function, Oid role)
 bool
 bfpg_owns_extension(Oid extension)
 {
+	if (!OidIsValid(extension))
+		return false;
 #if PG_VERSION_NUM >= 160000
 	return object_ownercheck(ExtensionRelationId, extension, GetUserId());
 #else

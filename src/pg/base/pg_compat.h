@@ -117,7 +117,7 @@ extern void bfpg_execute(PlannedStmt *plan, const char *text, ParamListInfo para
 /* Whether a role may execute a function; asked by the object's class from 16 on. */
 extern bool bfpg_may_execute(Oid function, Oid role);
 
-/* Whether the current role owns an extension; asked by the object's class from 16 on. */
+/* Whether the current role owns an extension, InvalidOid none; asked by the object's class from 16 on. */
 extern bool bfpg_owns_extension(Oid extension);
 
 /* Whether the current role could become another one by SET ROLE, which a membership may lack from 16 on. */
