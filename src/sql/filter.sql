@@ -92,10 +92,10 @@ CREATE FUNCTION bloom_stats(
 COMMENT ON FUNCTION bloom_stats(bloomfilter) IS 'parameters and estimates of a filter, from its header alone';
 
 CREATE FUNCTION bloom_cardinality(filter bloomfilter) RETURNS bigint
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN (bloom_stats(filter)).cardinality;
+	AS 'MODULE_PATHNAME', 'bloomfilter_cardinality' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
 COMMENT ON FUNCTION bloom_cardinality(bloomfilter) IS 'estimated number of different keys in the filter';
 
 CREATE FUNCTION bloom_fpr(filter bloomfilter) RETURNS double precision
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100 RETURN (bloom_stats(filter)).fpr;
+	AS 'MODULE_PATHNAME', 'bloomfilter_fpr' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
 COMMENT ON FUNCTION bloom_fpr(bloomfilter) IS 'expected false-positive rate for the keys in the filter now';
 

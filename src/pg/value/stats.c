@@ -18,6 +18,8 @@
 
 PG_FUNCTION_INFO_V1(bloomfilter_sizing);
 PG_FUNCTION_INFO_V1(bloomfilter_stats);
+PG_FUNCTION_INFO_V1(bloomfilter_cardinality);
+PG_FUNCTION_INFO_V1(bloomfilter_fpr);
 PG_FUNCTION_INFO_V1(bloomfilter_verify);
 
 #define SIZING_COLUMNS 10
@@ -50,6 +52,12 @@ bloomfilter_sizing(PG_FUNCTION_ARGS)
 	return bfpg_make_row(fcinfo, values, SIZING_COLUMNS, SIZING_COLUMNS);
 }
 
+static int64
+whole_keys(const bf_header *header)
+{
+	return (int64) rint(bf_estimate_keys(header));
+}
+
 Datum
 bloomfilter_stats(PG_FUNCTION_ARGS)
 {
@@ -71,7 +79,7 @@ bloomfilter_stats(PG_FUNCTION_ARGS)
 	values[8] = CStringGetTextDatum(bf_key_type_text(header.key_type, keys));
 	values[9] = Int64GetDatum((int64) header.bits_set);
 	values[10] = Float8GetDatum(bf_fill(&header));
-	values[11] = Int64GetDatum((int64) rint(bf_estimate_keys(&header)));
+	values[11] = Int64GetDatum(whole_keys(&header));
 	values[12] = Float8GetDatum(bf_estimate_rate(&header));
 	values[13] = Int32GetDatum(header.part);
 	values[14] = Int32GetDatum(header.parts);
@@ -79,6 +87,24 @@ bloomfilter_stats(PG_FUNCTION_ARGS)
 	values[16] = Int32GetDatum((int32) shape.levels);
 	values[17] = Int64GetDatum((int64) shape.others);
 	return bfpg_make_row(fcinfo, values, STATS_COLUMNS, shape.levels == 1 ? STATS_COLUMNS - 1 : STATS_COLUMNS);
+}
+
+Datum
+bloomfilter_cardinality(PG_FUNCTION_ARGS)
+{
+	bf_shape	shape;
+
+	bfpg_read_shape(PG_GETARG_DATUM(0), &shape);
+	PG_RETURN_INT64(whole_keys(&shape.level[0]));
+}
+
+Datum
+bloomfilter_fpr(PG_FUNCTION_ARGS)
+{
+	bf_shape	shape;
+
+	bfpg_read_shape(PG_GETARG_DATUM(0), &shape);
+	PG_RETURN_FLOAT8(bf_estimate_rate(&shape.level[0]));
 }
 
 /* Whether checksum and popcount are right: reads the whole value. */
