@@ -98,7 +98,7 @@ static bool
 find_in_cache(BfpgLiveTargets *targets)
 {
 	const BfpgLiveTargets *entry;
-	MemoryContext context;
+	BfpgLiveTargets found;
 
 	if (slots == NULL)
 		return false;
@@ -109,10 +109,10 @@ find_in_cache(BfpgLiveTargets *targets)
 	/* Locking reads messages, after which the entry may be wrong. */
 	if (entry->epoch != bfpg_epoch)
 		return false;
-	context = targets->context;
-	*targets = *entry;
-	targets->context = context;
-	targets->targets = copy_targets(entry, context);
+	found = *entry;
+	found.context = targets->context;
+	found.targets = copy_targets(entry, targets->context);
+	*targets = found;
 	return true;
 }
 

@@ -351,8 +351,7 @@ bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
 	while (more && (tuple = systable_getnext(scan)) != NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(context);
-		Datum		stored = column(tuple, BFPG_CHANGE_KEY, table);
-	bytea	   *key = DatumGetByteaPP(stored);
+		bytea	   *key = DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table));
 		BfpgChange	change;
 
 		read_change(tuple, table, &change);
