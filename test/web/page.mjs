@@ -162,7 +162,7 @@ async function lists (page, browser) {
   ok(info.includes('public.users') && info.includes('100 keys'), `${browser}: a list's file tells what it is`, info)
   await lookUp(page, '7')
   ok((await says(page, '#ask-result')).includes('1 in the list'), `${browser}: and is asked`)
-  ok(/^8 blocks: /.test(await says(page, '#look-fill-text')), `${browser}: and all its parts are drawn`, await text(page, '#look-fill-text'))
+  ok(/^140 blocks: /.test(await says(page, '#look-fill-text')), `${browser}: and all its parts are drawn`, await text(page, '#look-fill-text'))
 }
 
 const luminance = (color) => {
