@@ -232,6 +232,22 @@ extern List *bfpg_track_tables(const BfpgPublication *list);
 /* Tells where the list's triggers are not those of the table that its query, which was run, reads. */
 extern void bfpg_track_tell_tables(const BfpgPublication *list);
 
+/* Whether a table has its trigger of rows for the list, and that is enabled, or fired always. */
+extern bool bfpg_track_fires(const BfpgPublication *list, Oid relation, bool always);
+
+/* Throws where another table tracks the list: one table has one row for a key, two have two. */
+extern void bfpg_track_check_only_table(const BfpgPublication *list, Oid table);
+
+/*
+ * Drops the list's triggers.  Only the owner of a table may, and each partition has them, too: that is
+ * checked before the list is published without them.
+ */
+extern void bfpg_track_check_may_drop(const BfpgPublication *list);
+extern void bfpg_track_drop_triggers(const BfpgPublication *list);
+
+/* Runs a statement with the caller's rights. */
+extern void bfpg_run_as_caller(const char *sql, int expected);
+
 /* Throws where a plan reads rows that may be older than its snapshot. */
 extern void bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan);
 
