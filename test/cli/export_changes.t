@@ -139,7 +139,7 @@ ok(answers('copy.url') eq truth('active'), 'with all changes');
 is((run('', 'verify', 'copy.url'))[0], 0, 'and is sound');
 my $bytes = slurp('copy.url');
 my $slots = info('copy.url', 'slots');
-my $table = length($bytes) - 32 * $slots;
+my $table = length($bytes) - 33 * $slots;
 my ($slot) = grep { substr($bytes, $table + 32 * $_ + 24, 8) ne "\0" x 8 } 0 .. $slots - 1;
 substr($bytes, $table + 32 * $slot + 8, 1) ^= "\1";
 spew('damaged.url', $bytes);
