@@ -145,9 +145,11 @@ substr($bytes, $table + 32 * $slot + 8, 1) ^= "\1";
 spew('damaged.url', $bytes);
 is((run('', 'verify', 'damaged.url'))[0], 1, 'a turned bit of the table is found by verify');
 spew('copy.url', $bytes);
+my $damaged = inode('copy.url');
 (undef, undef, $err) = by_url('active', 'copy.url');
 is((run('', 'verify', 'copy.url'))[0], 0, 'and by the follower');
-ok(answers('copy.url') eq truth('active'), 'which makes the file anew');
+isnt(inode('copy.url'), $damaged, 'which makes the file anew');
+ok(answers('copy.url') eq truth('active'), 'with all changes');
 
 # ------------------------------------------------------------------------
 # From the server to the web server, and back
