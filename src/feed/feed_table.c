@@ -12,7 +12,7 @@
  * 3. The bits lie behind the slots.  So a copy that is read from front to back has the bit of each
  *	  entry that it has.
  *
- * test/feed/test_table.c reads after each 8 bytes that are written: mutations D1 to D4.
+ * test/feed/test_table.c reads after each 8 bytes that are written: mutations D1 to D4 and D26.
  */
 #include "feed_table.h"
 

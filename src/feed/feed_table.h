@@ -7,9 +7,9 @@
  * behind the last slot the first one follows.  Slots never become empty and never move, so a
  * table is read without a lock while its follower sets entries in it.
  *
- * Behind the slots lies a byte for each.  Its bits are those of the hashes with which a search
- * begins there, by their next three bits: where a hash's bit is 0, no entry has this hash.  So of
- * most keys a look-up reads a bit, from 1/32 of the memory, and no slot.
+ * Behind the slots lies a byte for each slot.  The hashes whose search begins with the slot share
+ * its eight bits, by their next three bits.  Where a hash's bit is 0, no entry has this hash.  So
+ * most look-ups read one bit and no slot: the bits are 1/32 of the slots' memory.
  */
 #ifndef FEED_TABLE_H
 #define FEED_TABLE_H

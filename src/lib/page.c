@@ -133,9 +133,9 @@ check_live_sum(const bloomfilter *filter, const char *path, bloomfilter_detail *
 }
 
 /*
- * The table of changes: each is found from its hash, none twice, and the sum is the page's, whose
- * count is stored last: a follower may be killed before it.  In its place its follower may set some
- * meanwhile; a loss of power takes some of them back.
+ * The table of changes: each is found from its hash, none twice, and the sum is the page's.  The
+ * page's count is stored last, so it is too small where a follower was killed before that.  In its
+ * place its follower may set some meanwhile; a loss of power takes some of them back.
  */
 static int
 check_table(const bloomfilter *filter, const char *path, bloomfilter_detail *detail)
