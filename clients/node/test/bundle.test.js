@@ -69,14 +69,14 @@ test('npm install of a checkout fetches nothing', { skip: noNpm }, () => {
 test('npm install without a compiler says what it wants', { skip: noNpm }, () => {
   const { status, stderr } = installFrom('no-such-compiler')
   assert.notEqual(status, 0)
-  assert.match(stderr, /build-wasm: clang, wasm-ld and xxhash\.h are needed/)
+  assert.match(stderr, /build-wasm: clang with a C library for WebAssembly, wasm-ld and xxhash\.h are needed/)
 })
 
 test('what is published', { skip: noNpm }, () => {
   const text = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'],
     { cwd: path.join(here, '..'), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const names = JSON.parse(text)[0].files.map((entry) => entry.path)
-  for (const wanted of ['LICENSE', 'LICENSE.xxHash', 'build/bloomfilter.wasm', 'build/wasm.js', 'lib/index.d.ts']) {
+  for (const wanted of ['LICENSE', 'LICENSE.musl', 'LICENSE.xxHash', 'build/bloomfilter.wasm', 'build/wasm.js', 'lib/index.d.ts']) {
     assert.ok(names.includes(wanted), wanted)
   }
   assert.deepEqual(names.filter((name) => /^(test|src)/.test(name)), [])
