@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -24,30 +25,16 @@
 /* Hashes of the smallest batch: 1 MB with the spare. */
 #define LEAST_ROOM ((Size) 65536)
 
+/* Memory that no hash comes to isn't touched. */
 void
-bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes)
+bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes, uint64 heap_pages)
 {
 	Size		most = Min(bytes, MaxAllocHugeSize / 2) / (2 * sizeof(uint64));
 
-	batch->room = LEAST_ROOM;
-	batch->most_room = Max(most, LEAST_ROOM);
+	batch->room = Max(Min(most, heap_pages * MaxHeapTuplesPerPage), LEAST_ROOM);
 	batch->count = 0;
 	batch->hashes = MemoryContextAllocHuge(CurrentMemoryContext, batch->room * sizeof(uint64));
 	batch->spare = MemoryContextAllocHuge(CurrentMemoryContext, batch->room * sizeof(uint64));
-}
-
-bool
-bfpg_live_batch_grow(BfpgLiveBatch *batch)
-{
-	Size		room = Min(batch->room * 2, batch->most_room);
-
-	if (room == batch->room)
-		return false;
-	batch->hashes = repalloc_huge(batch->hashes, room * sizeof(uint64));
-	pfree(batch->spare);
-	batch->spare = MemoryContextAllocHuge(CurrentMemoryContext, room * sizeof(uint64));
-	batch->room = room;
-	return true;
 }
 
 /* What a pass sorts by: SORT_BITS bits of the page. */

@@ -153,8 +153,6 @@ drop_repeats(BfpgLiveBatch *batch)
 static void
 make_room(BfpgLiveBuild *build)
 {
-	if (bfpg_live_batch_grow(&build->batch))
-		return;
 	if (!build->laid_out)
 	{
 		drop_repeats(&build->batch);
@@ -205,7 +203,7 @@ bfpg_live_scan_pages(Relation heap, Relation index, IndexInfo *info, BfpgLivePag
 	build.options.seed = build.live.header.seed;
 	build.laid_out = true;
 	bfpg_live_key_coder(index, &build.coder);
-	bfpg_live_batch_init(&build.batch, memory);
+	bfpg_live_batch_init(&build.batch, memory, pages->end);
 	while ((page = pg_atomic_fetch_add_u64(&pages->next, PAGES_AT_ONCE)) < pages->end)
 	{
 		if (progress)
@@ -225,7 +223,7 @@ scan_for_size(BfpgLiveBuild *build, IndexInfo *info)
 	BfpgLiveHeapScan *scan = bfpg_live_heap_scan_begin(build->heap, build->index, info);
 	BlockNumber page;
 
-	bfpg_live_batch_init(&build->batch, build_memory());
+	bfpg_live_batch_init(&build->batch, build_memory(), build->heap_pages);
 	for (page = 0; page < build->heap_pages && !build->laid_out; page++)
 	{
 		build->heap_page = page;

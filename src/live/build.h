@@ -36,18 +36,14 @@ typedef struct BfpgLiveBatch
 	uint64	   *hashes;
 	uint64	   *spare;			/* as long, to sort by */
 	Size		count;
-	Size		room;			/* hashes that fit now */
-	Size		most_room;		/* hashes that fit when it has grown */
+	Size		room;			/* hashes that fit */
 } BfpgLiveBatch;
 
 /*
- * A batch in the current memory context that may grow to so many bytes, or to the least
- * useful size if that is more.
+ * A batch of so many bytes, or of the least useful size if that is more, in the current memory
+ * context; no larger than the rows of so many pages need.
  */
-extern void bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes);
-
-/* Doubles a full batch's room; returns false if it may not grow. */
-extern bool bfpg_live_batch_grow(BfpgLiveBatch *batch);
+extern void bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes, uint64 heap_pages);
 
 /* Sets the bits of all hashes in pages of level 0, without logging them, and empties it. */
 extern void bfpg_live_batch_flush(BfpgLiveBatch *batch, Relation index, const BfpgLive *live);

@@ -24,14 +24,13 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/xlog.h"
 #include "access/xlogrecovery.h"
 #include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
 #include "bf_bits.h"
 #include "bf_format.h"
@@ -68,18 +67,14 @@ StaticAssertDecl(sizeof(ChangesToken) == 16 + sizeof(ChangesBuild) + 8 && sizeof
 
 typedef struct ChangesState
 {
-	Oid			oid;
+	ReturnSetInfo *result;
 	BfpgLive	live;
 	ChangesToken token;
 	TimestampTz true_at;		/* 0: not known */
 	bool		whole;
 	XLogRecPtr	since;			/* 0 if whole: all pages are beyond it */
-	bool		told_token;		/* the first row */
-	uint32		told_headers;	/* then those of parts, if whole */
-	BlockNumber next_page;		/* of level 0 */
-	BufferAccessStrategy strategy;
-	MemoryContext context;		/* of what is below, for one page of level 0 */
-	List	   *changed;		/* bytea: blocks of the last page and of those below it */
+	BlockNumber home;			/* the page of level 0 that is looked at */
+	List	   *changed;		/* bytea: blocks of this page and of those below it */
 } ChangesState;
 
 static void
@@ -144,7 +139,6 @@ begin(ChangesState *state, Relation index, bytea *since)
 			old.position > token->position;
 		state->since = state->whole ? 0 : old.position;
 	}
-	state->next_page = BFPG_LIVE_FIRST_PAGE;
 }
 
 static bytea *
@@ -157,129 +151,87 @@ copied(const void *bytes, size_t length)
 	return copy;
 }
 
+/* A row, whose part and block are null where they are less than 0: the first one has the token. */
+static void
+put_row(const ChangesState *state, int64 part, int64 block, bytea *bytes)
+{
+	bool		first = part < 0;
+	Datum		values[COLUMNS] = {
+		Int32GetDatum((int32) part), Int64GetDatum(block), PointerGetDatum(bytes),
+		Int64GetDatum((int64) bf_hash(&state->token.build, sizeof(ChangesBuild), 0)), TimestampTzGetDatum(state->true_at)
+	};
+	bool		nulls[COLUMNS] = {first, block < 0, false, !first, !first || state->true_at == 0};
+
+	tuplestore_putvalues(state->result->setResult, state->result->setDesc, values, nulls);
+}
+
 static void
 take_page(const BfpgLiveNode *node, void *argument)
 {
 	ChangesState *state = (ChangesState *) argument;
 	const BfpgLive *live = &state->live;
-	uint64		length = (uint64) bfpg_live_page_blocks(live, state->next_page) << (live->header.log2_block_bits - 3);
+	uint64		length = (uint64) bfpg_live_page_blocks(live, state->home) << (live->header.log2_block_bits - 3);
 	const uint8 *blocks = bfpg_live_block(node->page, BFPG_LIVE_BLOCKS_AT);
-	MemoryContext old = MemoryContextSwitchTo(state->context);
 
 	if (state->whole ? bf_count_bits(blocks, length, NULL) != 0 : PageGetLSN(node->page) > state->since)
 		state->changed = lappend(state->changed, copied(blocks, length));
-	MemoryContextSwitchTo(old);
 }
 
-/* Finds the next changed page, if any.  The index stays locked between two calls, but not open. */
-static bool
-find_changed(ChangesState *state)
+/* Rows are put when no page is locked any more. */
+static void
+put_pages(ChangesState *state, Relation index)
 {
-	Relation	index;
+	const BfpgLive *live = &state->live;
+	/* Else an index that is looked at each second would drive all others from memory. */
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
+	ListCell   *cell;
 
-	if (state->changed != NIL)
-		return true;
-	MemoryContextReset(state->context);
-	index = index_open(state->oid, NoLock);
-	for (; state->changed == NIL && state->next_page < bfpg_live_fixed_pages(&state->live); state->next_page++)
-		bfpg_live_walk(index, state->next_page, state->strategy, take_page, state);
-	index_close(index, NoLock);
-	return state->changed != NIL;
+	for (state->home = BFPG_LIVE_FIRST_PAGE; state->home < bfpg_live_fixed_pages(live); state->home++)
+	{
+		uint32		at = state->home - BFPG_LIVE_FIRST_PAGE;
+
+		bfpg_live_walk(index, state->home, strategy, take_page, state);
+		foreach(cell, state->changed)
+			put_row(state, at / live->pages_per_part, (int64) (at % live->pages_per_part) * live->blocks_per_page, lfirst(cell));
+		list_free_deep(state->changed);
+		state->changed = NIL;
+	}
 }
 
-/* The header of a part to which no bit was set, with the key type that the index has. */
-static bytea *
-header_of(const BfpgLive *live, uint32 part)
+/* The headers of parts to which no bit was set, with the key type that the index has. */
+static void
+put_headers(const ChangesState *state)
 {
-	bf_header	header = live->header;
+	bf_header	header = state->live.header;
 	uint8		bytes[BF_HEADER_BYTES];
+	uint32		part;
 
-	header.part = (uint16) part;
 	header.bits_set = 0;
 	header.checksum = 0;
-	bf_header_copy(&header, bytes);
-	return copied(bytes, sizeof bytes);
-}
-
-/* Fills the next row; false after the last one. */
-static bool
-next_row(ChangesState *state, Datum *values, bool *nulls)
-{
-	uint32		part = 0;
-	bytea	   *bytes;
-
-	memset(nulls, true, COLUMNS * sizeof *nulls);
-	if (!state->told_token)
+	for (part = 0; part < header.parts; part++)
 	{
-		bytes = copied(&state->token, sizeof state->token);
-		nulls[3] = false;
-		values[3] = Int64GetDatum((int64) bf_hash(&state->token.build, sizeof(ChangesBuild), 0));
-		nulls[4] = state->true_at == 0;
-		values[4] = TimestampTzGetDatum(state->true_at);
-		state->told_token = true;
+		header.part = (uint16) part;
+		bf_header_copy(&header, bytes);
+		put_row(state, part, -1, copied(bytes, sizeof bytes));
 	}
-	else if (state->whole && state->told_headers < state->live.header.parts)
-	{
-		part = state->told_headers++;
-		bytes = header_of(&state->live, part);
-		nulls[0] = false;
-	}
-	else if (find_changed(state))
-	{
-		uint32		at = state->next_page - 1 - BFPG_LIVE_FIRST_PAGE;
-
-		bytes = (bytea *) linitial(state->changed);
-		state->changed = list_delete_first(state->changed);
-		part = at / state->live.pages_per_part;
-		nulls[0] = nulls[1] = false;
-		values[1] = Int64GetDatum((int64) (at % state->live.pages_per_part * state->live.blocks_per_page));
-	}
-	else
-		return false;
-	values[0] = Int32GetDatum((int32) part);
-	nulls[2] = false;
-	values[2] = PointerGetDatum(bytes);
-	return true;
-}
-
-static ChangesState *
-first_call(FunctionCallInfo fcinfo, FuncCallContext *call)
-{
-	MemoryContext old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-	ChangesState *state = palloc0(sizeof *state);
-	Relation	index;
-
-	if (PG_ARGISNULL(0))
-		bfpg_refuse_null("index");
-	if (get_call_result_type(fcinfo, NULL, &call->tuple_desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "bloom_index_changes must return rows");
-	call->tuple_desc = BlessTupleDesc(call->tuple_desc);
-	state->oid = PG_GETARG_OID(0);
-	index = bfpg_live_open_whole(state->oid);
-	check_logged(index);
-	begin(state, index, PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1));
-	index_close(index, NoLock);
-	/* Else an index that is looked at each second would drive all others from memory. */
-	state->strategy = GetAccessStrategy(BAS_BULKREAD);
-	state->context = AllocSetContextCreate(CurrentMemoryContext, "bloomfilter changes", ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(old);
-	return state;
 }
 
 Datum
 bloomfilter_index_changes(PG_FUNCTION_ARGS)
 {
-	FuncCallContext *call;
-	Datum		values[COLUMNS];
-	bool		nulls[COLUMNS];
+	ChangesState state = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
+	Relation	index;
 
-	if (SRF_IS_FIRSTCALL())
-	{
-		call = SRF_FIRSTCALL_INIT();
-		call->user_fctx = first_call(fcinfo, call);
-	}
-	call = SRF_PERCALL_SETUP();
-	if (!next_row((ChangesState *) call->user_fctx, values, nulls))
-		SRF_RETURN_DONE(call);
-	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+	if (PG_ARGISNULL(0))
+		bfpg_refuse_null("index");
+	InitMaterializedSRF(fcinfo, 0);
+	index = bfpg_live_open_whole(PG_GETARG_OID(0));
+	check_logged(index);
+	begin(&state, index, PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1));
+	put_row(&state, -1, -1, copied(&state.token, sizeof state.token));
+	if (state.whole)
+		put_headers(&state);
+	put_pages(&state, index);
+	index_close(index, NoLock);
+	return (Datum) 0;
 }

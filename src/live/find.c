@@ -188,7 +188,6 @@ add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
 
 	if (index != NULL)
 	{
-		bfpg_live_check_storage(index);
 		if (wanted->check_rights)
 			targets->lasting = bfpg_live_check_rights(index);
 		if (index->rd_rel->relkind == RELKIND_INDEX)

@@ -18,8 +18,6 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "live/am.h"
 #include "live/target.h"
@@ -119,14 +117,7 @@ write_changes(Relation index, Buffer buffer, const PageChanges *changes)
 void
 bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder)
 {
-	Oid			type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
-
-	if (bfpg_is_row(getBaseType(type)))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a key of a bloomfilter index cannot be a row, of type %s", format_type_be_qualified(type)),
-				 errhint("Publish the rows as a list, whose keys may be rows: CALL bloom_publish(name, 'SELECT ROW(a, b) FROM ...'). Or make an index of one of the columns.")));
-	bfpg_column_coder(type, index->rd_indcollation[0], coder);
+	bfpg_column_coder(TupleDescAttr(RelationGetDescr(index), 0)->atttypid, index->rd_indcollation[0], coder);
 }
 
 /* The coder of a statement, which lives as long as its index information. */

@@ -75,16 +75,6 @@ bfpg_live_lock_index(Oid index)
 	return InvalidOid;
 }
 
-void
-bfpg_live_check_storage(Relation index)
-{
-	if (RELATION_IS_OTHER_TEMP(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot ask index \"%s\" of another session's temporary table",
-						RelationGetRelationName(index))));
-}
-
 Relation
 bfpg_live_open_locked(Oid oid)
 {
@@ -92,7 +82,6 @@ bfpg_live_open_locked(Oid oid)
 
 	if (!bfpg_is_live(index))
 		refuse_relation(oid);
-	bfpg_live_check_storage(index);
 	return index;
 }
 

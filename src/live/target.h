@@ -97,11 +97,8 @@ extern Oid	bfpg_live_index_of_column(Relation table, const char *column);
 /* Locks an index and its table, and returns the table.  Throws if the index is gone. */
 extern Oid	bfpg_live_lock_index(Oid index);
 
-/* Opens an index that is locked.  Throws if it isn't one of ours, or another session's. */
+/* Opens an index that is locked.  Throws if it isn't one of ours. */
 extern Relation bfpg_live_open_locked(Oid index);
-
-/* Throws if an index is another session's. */
-extern void bfpg_live_check_storage(Relation index);
 
 /* Throws if an index is that of a table which others inherit from: it has not their rows. */
 extern void bfpg_live_refuse_children(Relation index, Oid table);

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "nodes/bitmapset.h"
 #include "utils/lsyscache.h"
 
 #include "bf_bits.h"
@@ -21,25 +22,8 @@ typedef struct Verification
 	const BfpgLive *live;
 	uint32		blocks;			/* of the page of level 0, and of those below it */
 	BlockNumber pages;			/* of the index */
-	uint8	   *seen;			/* a bit for each page */
+	Bitmapset  *seen;			/* pages */
 } Verification;
-
-/* Takes notice of pages that the index has got. */
-static void
-see_all_pages(Verification *verification)
-{
-	BlockNumber pages = RelationGetNumberOfBlocks(verification->index);
-	uint8	   *seen = MemoryContextAllocExtended(CurrentMemoryContext, pages / 8 + 1,
-												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-
-	if (verification->seen != NULL)
-	{
-		memcpy(seen, verification->seen, verification->pages / 8 + 1);
-		pfree(verification->seen);
-	}
-	verification->seen = seen;
-	verification->pages = pages;
-}
 
 /* Whether a page's overflow pages are behind those of level 0 and in the index. */
 static bool
@@ -51,7 +35,7 @@ in_index(Verification *verification, BlockNumber overflow, unsigned level)
 		return false;
 	/* They may be younger than this verification. */
 	if (end > verification->pages)
-		see_all_pages(verification);
+		verification->pages = RelationGetNumberOfBlocks(verification->index);
 	return end <= verification->pages;
 }
 
@@ -63,11 +47,10 @@ verify_page(const BfpgLiveNode *node, void *argument)
 	Oid			index = RelationGetRelid(verification->index);
 	uint64		used = (uint64) verification->blocks << (live->header.log2_block_bits - 3);
 	BlockNumber overflow = bfpg_live_mark(node->page)->overflow;
-	uint8		mask = (uint8) (1 << node->number % 8);
 
-	if (verification->seen[node->number / 8] & mask)
+	if (bms_is_member((int) node->number, verification->seen))
 		bfpg_live_refuse_page(index, node->number, "two pages name it");
-	verification->seen[node->number / 8] |= mask;
+	verification->seen = bms_add_member(verification->seen, (int) node->number);
 	if (bf_count_bits(bfpg_live_block(node->page, BFPG_LIVE_BLOCKS_AT) + used, BFPG_LIVE_ROOM - used, NULL) != 0)
 		bfpg_live_refuse_page(index, node->number, "there are bits where it has no blocks");
 	if (overflow != 0 && !in_index(verification, overflow, node->level))
@@ -112,7 +95,7 @@ bloomfilter_index_verify(PG_FUNCTION_ARGS)
 	verification.live = &live;
 	fixed = bfpg_live_fixed_pages(&live);
 
-	see_all_pages(&verification);
+	verification.pages = RelationGetNumberOfBlocks(index);
 	if (verification.pages < fixed)
 		bfpg_live_refuse_page(RelationGetRelid(index), verification.pages, "it is missing");
 	for (number = BFPG_LIVE_FIRST_PAGE; number < fixed; number++)

@@ -99,11 +99,6 @@ CREATE FUNCTION bloom_live_row(index regclass, OUT status text, OUT n bigint, OU
 	AS 'MODULE_PATHNAME', 'bloomfilter_live_row' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION bloom_live_row(regclass) IS 'support function of bloom_live: bloom_index_stats, with the reason where there are none';
 
--- Rows are no keys of an index.  The build says so, and what to do, where PostgreSQL would miss an operator class.
-CREATE OPERATOR CLASS bloom_record_ops DEFAULT FOR TYPE record USING bloomfilter AS STORAGE record;
-COMMENT ON OPERATOR CLASS bloom_record_ops USING bloomfilter IS 'no keys: the build of an index refuses rows';
-COMMENT ON OPERATOR FAMILY bloom_record_ops USING bloomfilter IS 'no keys: the build of an index refuses rows';
-
 -- By exact types, as bloom_published.
 CREATE VIEW bloom_live AS
 	SELECT s.nspname AS schemaname,

@@ -217,7 +217,7 @@ extern void bfpg_key_array(ArrayType *array, BfpgKeyCoder *coder,
  * What is answered of the keys, found[i] telling of hashes[i]: a boolean for each, in
  * an array of the same shape; or those that were found, in one dimension.
  */
-extern Datum bfpg_key_array_answers(BfpgKeyArray *keys, const uint8 *found);
+extern Datum bfpg_key_array_answers(const BfpgKeyArray *keys, const uint8 *found);
 extern Datum bfpg_key_array_matches(BfpgKeyArray *keys, const uint8 *found,
 									BfpgKeyCoder *coder);
 

@@ -41,47 +41,31 @@ bfpg_key_array(ArrayType *array, BfpgKeyCoder *coder, const bf_header *header,
 	}
 }
 
-/*
- * The answers where no key is null: written in place, as construct_md_array takes longer
- * than a filter in the processor's cache is asked.
- */
-static ArrayType *
-answers_without_nulls(const BfpgKeyArray *keys, const uint8 *found)
+/* Written in place: construct_md_array takes longer than a filter in the processor's cache is asked. */
+Datum
+bfpg_key_array_answers(const BfpgKeyArray *keys, const uint8 *found)
 {
 	int			dimensions = ARR_NDIM(keys->array);
-	Size		size = ARR_OVERHEAD_NONULLS(dimensions) + keys->count;
-	ArrayType  *answers = palloc0(size);
+	bool		nulls = keys->count < keys->length;
+	Size		front = nulls ? ARR_OVERHEAD_WITHNULLS(dimensions, keys->length) : ARR_OVERHEAD_NONULLS(dimensions);
+	ArrayType  *answers = palloc0(front + keys->count);
 	bool	   *answer;
 	int			i;
 
-	SET_VARSIZE(answers, size);
+	SET_VARSIZE(answers, front + keys->count);
 	answers->ndim = dimensions;
+	answers->dataoffset = nulls ? (int32) front : 0;
 	answers->elemtype = BOOLOID;
 	memcpy(ARR_DIMS(answers), ARR_DIMS(keys->array), dimensions * sizeof(int));
 	memcpy(ARR_LBOUND(answers), ARR_LBOUND(keys->array), dimensions * sizeof(int));
 	answer = (bool *) ARR_DATA_PTR(answers);
 	for (i = 0; i < keys->count; i++)
+	{
 		answer[i] = found[i] != 0;
-	return answers;
-}
-
-Datum
-bfpg_key_array_answers(BfpgKeyArray *keys, const uint8 *found)
-{
-	Datum	   *answers;
-	int			i;
-
-	if (keys->count == keys->length)
-		PG_RETURN_ARRAYTYPE_P(answers_without_nulls(keys, found));
-	answers = palloc0((keys->length + 1) * sizeof(Datum));
-	for (i = 0; i < keys->count; i++)
-		answers[keys->places[i]] = BoolGetDatum(found[i] != 0);
-	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, keys->nulls,
-											 ARR_NDIM(keys->array),
-											 ARR_DIMS(keys->array),
-											 ARR_LBOUND(keys->array),
-											 BOOLOID, sizeof(bool), true,
-											 TYPALIGN_CHAR));
+		if (nulls)
+			ARR_NULLBITMAP(answers)[keys->places[i] / 8] |= (uint8) (1 << keys->places[i] % 8);
+	}
+	PG_RETURN_ARRAYTYPE_P(answers);
 }
 
 Datum

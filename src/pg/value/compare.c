@@ -8,17 +8,12 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "value/filter.h"
 #include "base/pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_eq);
 PG_FUNCTION_INFO_V1(bloomfilter_ne);
 PG_FUNCTION_INFO_V1(bloomfilter_hash_value);
-
-/* Bytes between two looks at whether the query is cancelled. */
-#define PIECE_BYTES ((size_t) 4 * 1024 * 1024)
 
 /* Whether the bytes are equal; different sizes tell without a detoast. */
 static bool
@@ -28,22 +23,12 @@ same_bytes(FunctionCallInfo fcinfo)
 	Datum		b = PG_GETARG_DATUM(1);
 	struct varlena *flat_a;
 	struct varlena *flat_b;
-	size_t		length;
-	size_t		at;
 
 	if (toast_raw_datum_size(a) != toast_raw_datum_size(b))
 		return false;
 	flat_a = bfpg_flat_value(a);
 	flat_b = bfpg_flat_value(b);
-	length = VARSIZE(flat_a) - VARHDRSZ;
-	for (at = 0; at < length; at += PIECE_BYTES)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (memcmp(VARDATA(flat_a) + at, VARDATA(flat_b) + at,
-				   Min(PIECE_BYTES, length - at)) != 0)
-			return false;
-	}
-	return true;
+	return memcmp(VARDATA(flat_a), VARDATA(flat_b), VARSIZE(flat_a) - VARHDRSZ) == 0;
 }
 
 Datum
