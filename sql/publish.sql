@@ -206,9 +206,9 @@ select bloom_lookup(null, 42);
 select bloom_lookup('account', 'x');
 select bloom_lookup('account', '{}'::jsonb);
 select bloom_lookup_each('email', array[1]);
-select bloom_publish_agg('', 1);
-select bloom_publish_agg('\x00000000000102030405060708090a0b0c0d0e0f', 1);
-select bloom_publish_agg('0123456789abcdefghij', 1);
+select bloom_publish_agg('', 1, true);
+select bloom_publish_agg('\x00000000000102030405060708090a0b0c0d0e0f', 1, true);
+select bloom_publish_agg('0123456789abcdefghij', 1, true);
 -- Nor has what another engine runs for it any use by hand.
 \set shape '''64000000000000007b14ae47e17a843f0700000000000000'''
 \set one '(''\\x01000000''::bytea || decode(' :shape ', ''hex''))'
@@ -228,7 +228,7 @@ select bloom_publish_part(bloom_publish_key(1, '\x00000000' || decode(:shape, 'h
 -- A query of filters is told before it runs.
 call bloom_publish('filters', 'select bloom_create(1 / 0, 0.01)');
 call bloom_publish('filters', 'select point(1 / 0, 1)');
-select bloom_publish_agg(null, 1);
+select bloom_publish_agg(null, 1, true);
 -- an error names the list that it is about
 \set SHOW_CONTEXT errors
 select bloom_lookup('account', 'x');

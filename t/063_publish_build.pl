@@ -75,10 +75,10 @@ SET ROLE planter;
 CREATE FUNCTION public.planted() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'planted, run by %', current_user; END $$;
 CREATE FUNCTION public.planted_state(bloomfilter, text, bigint, float8, bigint) RETURNS bloomfilter LANGUAGE sql AS 'SELECT $1 WHERE planted()';
 CREATE FUNCTION public.planted_part_state(bloomfilter, text, int, bigint, float8, bigint) RETURNS bloomfilter LANGUAGE sql AS 'SELECT $1 WHERE planted()';
-CREATE FUNCTION public.planted_pass(bigint[], bytea, text) RETURNS bigint[] LANGUAGE sql AS 'SELECT $1 WHERE planted()';
+CREATE FUNCTION public.planted_pass(bigint[], bytea, text, boolean) RETURNS bigint[] LANGUAGE sql AS 'SELECT $1 WHERE planted()';
 CREATE AGGREGATE public.bloom_agg(text, bigint, float8, bigint) (SFUNC = planted_state, STYPE = bloomfilter);
 CREATE AGGREGATE public.bloom_part_agg(text, int, bigint, float8, bigint) (SFUNC = planted_part_state, STYPE = bloomfilter);
-CREATE AGGREGATE public.bloom_publish_agg(bytea, text) (SFUNC = planted_pass, STYPE = bigint[]);
+CREATE AGGREGATE public.bloom_publish_agg(bytea, text, boolean) (SFUNC = planted_pass, STYPE = bigint[]);
 CREATE FUNCTION public.bloom_part(text, int, bigint) RETURNS int LANGUAGE sql AS 'SELECT 0 WHERE planted()';
 CREATE FUNCTION public.bloom_contains(bloomfilter, text) RETURNS boolean LANGUAGE sql AS 'SELECT planted()';
 EOC
@@ -184,8 +184,8 @@ EOC
 	foreach my $handle (sort keys %handles)
 	{
 		my $ticket = '\x73' . unpack('H*', pack('L', $handle)) . '00' x 16;
-		is($stranger->state_of("SELECT bloom_publish_agg('$ticket', id) FROM account"), '22023', "segment $handle is refused");
-		is($worker->state_of("SELECT bloom_publish_agg('$ticket', id) FROM account"), '22023', 'to a worker, too');
+		is($stranger->state_of("SELECT bloom_publish_agg('$ticket', id, true) FROM account"), '22023', "segment $handle is refused");
+		is($worker->state_of("SELECT bloom_publish_agg('$ticket', id, true) FROM account"), '22023', 'to a worker, too');
 	}
 	is_deeply([ split /\n/, `grep -o PostgreSQL.* /proc/$own/maps` ], \@before, 'and stays mapped nowhere');
 	$holder->query('SELECT pg_advisory_unlock_all()');

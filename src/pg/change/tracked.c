@@ -23,7 +23,6 @@
 #include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -33,7 +32,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 #include "bf_key.h"
 #include "base/pg_compat.h"
@@ -285,8 +283,7 @@ bfpg_tracked_check(const TriggerData *trigger, BfpgTracked *tracked)
 Oid
 bfpg_change_trigger_function(Oid schema)
 {
-	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("bloom_change_trigger"),
-						   PointerGetDatum(buildoidvector(NULL, 0)), ObjectIdGetDatum(schema));
+	return bfpg_extension_function(schema, "bloom_change_trigger", 0, NULL);
 }
 
 bool

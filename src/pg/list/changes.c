@@ -40,8 +40,7 @@ enum
 };
 
 /*
- * The first key costs one probe of an index.  With the second one it is asked whether there are changes
- * at all.  A probe costs some microseconds, and reading all changes of a list a tenth of one each:
+ * A probe of an index costs some microseconds, and reading all changes of a list a tenth of one each:
  * after so many probes under one snapshot they are read, unless there are more than these.
  */
 static const struct
@@ -50,6 +49,7 @@ static const struct
 	uint32		changes;
 }			reads[] =
 {
+	{1, 16},
 	{64, 1000},
 	{2048, 100000}
 };
@@ -137,19 +137,6 @@ bfpg_changes_open(Oid schema, Datum name, uint64 seed, MemoryContext context)
 	changes->seed = seed;
 	changes->context = context;
 	return changes;
-}
-
-static void
-ask_for_any(BfpgChanges *changes)
-{
-	ScanKeyData key;
-	Relation	table;
-	SysScanDesc scan;
-
-	scan = begin_scan(changes, CHANGE, &key, 1, 0, &table);
-	changes->none = systable_getnext(scan) == NULL;
-	end_scan(scan, table);
-	changes->asked = true;
 }
 
 /* The hash that a filter has of a key; of what isn't a key, and came by a restore, any. */
@@ -294,9 +281,7 @@ void
 bfpg_changes_expect(BfpgChanges *changes, int keys)
 {
 	changes->probes += keys;
-	if (!changes->asked && changes->probes > 1)
-		ask_for_any(changes);
-	while (!changes->none && changes->bits == NULL && changes->tried < lengthof(reads) &&
+	while (changes->bits == NULL && changes->tried < lengthof(reads) &&
 		   changes->probes > reads[changes->tried].probes)
 		read_all(changes, reads[changes->tried++].changes);
 }
@@ -390,7 +375,7 @@ bfpg_changes_find(BfpgChanges *changes, uint64 hash, Datum key, BfpgChange *chan
 	if (changes->bits == NULL)
 		bfpg_changes_expect(changes, 1);
 	if (changes->bits == NULL)
-		return !changes->none && probe(changes, key, change);
+		return probe(changes, key, change);
 	slot = *find_slot(changes, hash, (const bytea *) DatumGetPointer(key));
 	if (slot == 0)
 		return false;

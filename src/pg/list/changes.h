@@ -38,8 +38,6 @@ typedef struct BfpgChanges
 	Datum		name;
 	uint64		seed;
 	MemoryContext context;
-	bool		asked;			/* whether there are any: */
-	bool		none;
 	int64		probes;			/* and keys that will be looked for */
 	int			tried;			/* how often all were to be read, and were too many */
 	uint64	   *bits;			/* set by the hashes of all changes, or NULL: they aren't read, and are probed for */
@@ -82,9 +80,8 @@ bfpg_changes_bits(uint64 hash)
 static inline bool
 bfpg_changes_may_have(const BfpgChanges *changes, uint64 hash)
 {
-	if (changes->bits == NULL)
-		return !changes->none;
-	return (bfpg_changes_bits(hash) & ~changes->bits[hash >> changes->bits_shift]) == 0;
+	return changes->bits == NULL ||
+		(bfpg_changes_bits(hash) & ~changes->bits[hash >> changes->bits_shift]) == 0;
 }
 
 /* Whether a key has a change in force.  The key is as bfpg_change_key makes it. */

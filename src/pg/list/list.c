@@ -14,6 +14,7 @@
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_proc.h"
 #include "common/hashfn.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -24,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "base/pg_compat.h"
 #include "base/pin.h"
@@ -65,6 +67,17 @@ bfpg_list_relation(Oid schema, const char *name)
 						name, get_namespace_name(schema)),
 				 errhint("Run ALTER EXTENSION bloomfilter UPDATE.")));
 	return relation;
+}
+
+Oid
+bfpg_extension_function(Oid schema, const char *name, int count, const Oid *types)
+{
+	Oid			function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+										   PointerGetDatum(buildoidvector(types, count)), ObjectIdGetDatum(schema));
+
+	if (!OidIsValid(function))
+		elog(ERROR, "function %s of the extension is missing", name);
+	return function;
 }
 
 HeapTuple

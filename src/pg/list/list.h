@@ -23,7 +23,9 @@
 /* The schema that a function, and so the extension, is in. */
 extern Oid	bfpg_extension_schema(Oid function);
 
+/* Objects in it; a function by the types of its arguments. */
 extern Oid	bfpg_list_relation(Oid schema, const char *name);
+extern Oid	bfpg_extension_function(Oid schema, const char *name, int count, const Oid *types);
 
 /*
  * The row of a list in one of the extension's tables, whose key is the name, as the newest

@@ -12,7 +12,7 @@
  * The check looks keys up while nobody writes, so that there are no locks: they are gathered
  * in the processor's cache, and a region is a whole part.
  *
- * Of an exact list there are three passes, and rows have a boolean: exact.c.
+ * Of an exact list there are three passes: exact.c.
  */
 #include "postgres.h"
 
@@ -326,13 +326,6 @@ end_pass(Pass *pass)
 	pass->members.hashes = pass->others.hashes = NULL;
 }
 
-static inline Keys *
-keys_of_row(FunctionCallInfo fcinfo, Pass *pass)
-{
-	pass->told[BFPG_PASS_UNKNOWN] += PG_ARGISNULL(3);
-	return !PG_ARGISNULL(3) && PG_GETARG_BOOL(3) ? &pass->members : &pass->others;
-}
-
 /* The kind of the keys is known with the first one. */
 static inline uint64
 hash_key(FunctionCallInfo fcinfo, Pass *pass)
@@ -348,7 +341,7 @@ hash_key(FunctionCallInfo fcinfo, Pass *pass)
 	return hash;
 }
 
-/* For each row.  All keys of a plain list are members, of an exact one those whose boolean is true. */
+/* For each row.  Members are the keys whose boolean is true, of a plain list all. */
 Datum
 bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 {
@@ -361,7 +354,8 @@ bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 		pass->told[BFPG_PASS_NULLS]++;
 		PG_RETURN_POINTER(pass);
 	}
-	keys = PG_NARGS() == 3 ? &pass->members : keys_of_row(fcinfo, pass);
+	pass->told[BFPG_PASS_UNKNOWN] += PG_ARGISNULL(3);
+	keys = !PG_ARGISNULL(3) && PG_GETARG_BOOL(3) ? &pass->members : &pass->others;
 	if (keys->hashes == NULL)
 	{
 		pass->told[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS]++;

@@ -5,20 +5,15 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
-#include "catalog/dependency.h"
-#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/catcache.h"
-#include "utils/syscache.h"
 
 #include "base/pg_compat.h"
 #include "base/report.h"
-#include "engines/engines.h"
 #include "list/list.h"
 #include "publish/publish.h"
 
@@ -37,31 +32,20 @@ enum
 	ARG_OWNER
 };
 
-typedef struct Change
-{
-	BfpgPlace	place;
-	const char *name;
-	BfpgOwner	owner;
-} Change;
-
-/* Begins a change of a list that is there.  The rights are looked at before the lock, and again when nobody can take them any more. */
+/* Begins a change of a list that is there.  The rights are looked at again when nobody can take them any more. */
 static void
-begin_change(FunctionCallInfo fcinfo, BfpgDeed deed, Change *change)
+begin_change(FunctionCallInfo fcinfo, BfpgDeed deed, BfpgPublication *change)
 {
-	change->name = bfpg_name_argument(fcinfo);
-	bfpg_find_place(fcinfo, &change->place);
-	PreventCommandIfReadOnly("changing a list");
-	bfpg_check_coordinator("changed");
-	bfpg_owner_check(change->place.schema, change->name, deed, &change->owner);
 	SPI_connect();
+	bfpg_publish_begin(fcinfo, change, deed);
 	bfpg_publish_lock(&change->place, change->name, !IsolationUsesXactSnapshot());
-	bfpg_owner_check(change->place.schema, change->name, deed, &change->owner);
+	bfpg_publish_check_owner(change);
 }
 
 Datum
 bloomfilter_rollback(PG_FUNCTION_ARGS)
 {
-	Change		change;
+	BfpgPublication change;
 
 	begin_change(fcinfo, BFPG_CHANGES, &change);
 	bfpg_publish_rollback(&change.place, change.name);
@@ -72,7 +56,7 @@ bloomfilter_rollback(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_drop(PG_FUNCTION_ARGS)
 {
-	Change		change;
+	BfpgPublication change;
 
 	begin_change(fcinfo, BFPG_DISPOSES, &change);
 	bfpg_publish_drop(&change.place, change.name, !bfpg_may_end_transaction(fcinfo));
@@ -80,28 +64,18 @@ bloomfilter_drop(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Whether a role may execute bloom_publish, the extension's own. */
+/* Whether a role may execute bloom_publish. */
 static bool
-may_make_lists(Oid role, Oid of_extension)
+may_make_lists(Oid role, Oid schema)
 {
-	Oid			extension = getExtensionOfObject(ProcedureRelationId, of_extension);
-	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum("bloom_publish"));
-	bool		may = false;
-	int			i;
+	const Oid	types[] = {TEXTOID, TEXTOID, INT8OID, FLOAT8OID, INT4OID, INT8OID, BOOLOID, BOOLOID, BOOLOID, BOOLOID, BOOLOID, BOOLOID};
 
-	for (i = 0; i < list->n_members; i++)
-	{
-		Oid			procedure = ((Form_pg_proc) GETSTRUCT(&list->members[i]->tuple))->oid;
-
-		may |= getExtensionOfObject(ProcedureRelationId, procedure) == extension && bfpg_may_execute(procedure, role);
-	}
-	ReleaseSysCacheList(list);
-	return may;
+	return bfpg_may_execute(bfpg_extension_function(schema, "bloom_publish", lengthof(types), types), role);
 }
 
 /* As of tables: a role that the caller could become, and that could have made the list itself. */
 static void
-give(const Change *change, const char *name, Oid procedure)
+give(const BfpgPublication *change, const char *name)
 {
 	Oid			role = get_role_oid(name, false);
 
@@ -112,7 +86,7 @@ give(const Change *change, const char *name, Oid procedure)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be able to SET ROLE \"%s\"", name),
 				 errdetail("The query of list \"%s\" would run as this role.", change->name)));
-	if (!superuser() && !may_make_lists(role, procedure))
+	if (!superuser() && !may_make_lists(role, change->place.schema))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role \"%s\" may not make lists", name),
@@ -132,7 +106,7 @@ check_max_shrink(double max_shrink)
 }
 
 static void
-set_next(FunctionCallInfo fcinfo, const Change *change)
+set_next(FunctionCallInfo fcinfo, const BfpgPublication *change)
 {
 	const NullableDatum *n = &fcinfo->args[ARG_N];
 	const NullableDatum *p = &fcinfo->args[ARG_P];
@@ -154,7 +128,7 @@ set_next(FunctionCallInfo fcinfo, const Change *change)
 }
 
 static void
-check_any_given(FunctionCallInfo fcinfo, const Change *change)
+check_any_given(FunctionCallInfo fcinfo, const BfpgPublication *change)
 {
 	int			i;
 
@@ -170,7 +144,7 @@ check_any_given(FunctionCallInfo fcinfo, const Change *change)
 Datum
 bloomfilter_alter(PG_FUNCTION_ARGS)
 {
-	Change		change;
+	BfpgPublication change;
 
 	begin_change(fcinfo, BFPG_DISPOSES, &change);
 	if (!change.owner.exists)
@@ -180,7 +154,7 @@ bloomfilter_alter(PG_FUNCTION_ARGS)
 	check_any_given(fcinfo, &change);
 	set_next(fcinfo, &change);
 	if (!PG_ARGISNULL(ARG_OWNER))
-		give(&change, NameStr(*PG_GETARG_NAME(ARG_OWNER)), fcinfo->flinfo->fn_oid);
+		give(&change, NameStr(*PG_GETARG_NAME(ARG_OWNER)));
 	SPI_finish();
 	PG_RETURN_VOID();
 }
@@ -189,7 +163,7 @@ bloomfilter_alter(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_set_identity(PG_FUNCTION_ARGS)
 {
-	Change		change;
+	BfpgPublication change;
 
 	if (PG_ARGISNULL(1))
 		bfpg_refuse_null("identity of a list");

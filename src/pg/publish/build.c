@@ -57,7 +57,7 @@ pass_aggregate(const BfpgSource *source)
 {
 	const Oid	types[] = {BYTEAOID, InvalidOid, BOOLOID};
 
-	return bfpg_source_function(source, "bloom_publish_agg", source->member != 0 ? 3 : 2, types);
+	return bfpg_source_function(source, "bloom_publish_agg", lengthof(types), types);
 }
 
 /* SELECT bloom_publish_agg(argument, key), or (argument, key, boolean) */
@@ -66,11 +66,9 @@ pass_expressions(const BfpgSource *source)
 {
 	BfpgCall	call = {
 		pass_aggregate(source),
-		list_make2(bfpg_source_parameter(1, BYTEAOID), bfpg_source_key(source)), NULL
+		list_make3(bfpg_source_parameter(1, BYTEAOID), bfpg_source_key(source), bfpg_source_member(source)), NULL
 	};
 
-	if (source->member != 0)
-		call.arguments = lappend(call.arguments, bfpg_source_member(source));
 	return list_make1(bfpg_source_aggregate(source, &call));
 }
 

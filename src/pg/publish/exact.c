@@ -37,7 +37,7 @@
 #include "key/key.h"
 #include "publish/build.h"
 
-PG_FUNCTION_INFO_V1(bloomfilter_publish_bytes);
+PG_FUNCTION_INFO_V1(bloomfilter_publish_text);
 
 /* Hashes of each part, sorted, each once. */
 typedef struct HashesOfParts
@@ -90,57 +90,32 @@ check_rows(const BfpgPublication *list, const int64 *before, const int64 *now)
 			 errhint("The query must return the same keys with the same booleans each time that it runs under one snapshot.")));
 }
 
-/*
- * Of a key with this hash the bytes that it is hashed by, in hexadecimal, a blank and its text; else NULL.
- * Equal keys have equal bytes, whatever their texts are.
- */
+/* The text of a key with this hash; else NULL. */
 Datum
-bloomfilter_publish_bytes(PG_FUNCTION_ARGS)
+bloomfilter_publish_text(PG_FUNCTION_ARGS)
 {
-	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
-	StringInfoData key;
-	StringInfoData text;
 	Oid			output;
 	bool		is_varlena;
 
-	if (bfpg_hash_key(coder, PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(1)) != (uint64) PG_GETARG_INT64(2))
+	if (bfpg_hash_key(bfpg_call_coder(fcinfo, 0, false), PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(1)) != (uint64) PG_GETARG_INT64(2))
 		PG_RETURN_NULL();
-	bfpg_key_bytes(coder, PG_GETARG_DATUM(0), &key);
-	initStringInfo(&text);
-	enlargeStringInfo(&text, 2 * key.len);
-	text.len = (int) hex_encode(key.data, key.len, text.data);
 	getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 0), &output, &is_varlena);
-	appendStringInfo(&text, " %s", OidOutputFunctionCall(output, PG_GETARG_DATUM(0)));
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(text.data, text.len));
+	PG_RETURN_TEXT_P(cstring_to_text(OidOutputFunctionCall(output, PG_GETARG_DATUM(0))));
 }
 
-/* min(bloom_publish_bytes(key, $1, $2)), or max */
+/* min(bloom_publish_text(key, $1, $2)), or max */
 static Expr *
-bytes_of_hash(const BfpgSource *source, Oid aggregate)
+text_of_hash(const BfpgSource *source, Oid aggregate)
 {
 	const Oid	types[] = {InvalidOid, INT8OID, INT8OID};
-	Expr	   *bytes = (Expr *) makeFuncExpr(bfpg_source_function(source, "bloom_publish_bytes", lengthof(types), types), TEXTOID,
-											  list_make3(bfpg_source_key(source), bfpg_source_parameter(1, INT8OID), bfpg_source_parameter(2, INT8OID)),
-											  C_COLLATION_OID, source->collation, COERCE_EXPLICIT_CALL);
-	BfpgCall	call = {aggregate, list_make1(bytes), NULL};
+	Expr	   *text = (Expr *) makeFuncExpr(bfpg_source_function(source, "bloom_publish_text", lengthof(types), types), TEXTOID,
+											 list_make3(bfpg_source_key(source), bfpg_source_parameter(1, INT8OID), bfpg_source_parameter(2, INT8OID)),
+											 C_COLLATION_OID, source->collation, COERCE_EXPLICIT_CALL);
+	BfpgCall	call = {aggregate, list_make1(text), NULL};
 	Aggref	   *result = (Aggref *) bfpg_source_aggregate(source, &call);
 
 	result->aggcollid = result->inputcollid = C_COLLATION_OID;
 	return (Expr *) result;
-}
-
-/* Of the first and the last key of a hash. */
-static int
-detail_of_conflict(const char *first, const char *last)
-{
-	const char *first_text = strchr(first, ' ') + 1;
-	const char *last_text = strchr(last, ' ') + 1;
-
-	if (first_text - first != last_text - last || memcmp(first, last, first_text - first) != 0)
-		return errdetail("The keys \"%s\" and \"%s\" have the same 64-bit hash, and one is a member.", first_text, last_text);
-	if (strcmp(first_text, last_text) != 0)
-		return errdetail("The query returns the equal keys \"%s\" and \"%s\" with true and with false.", first_text, last_text);
-	return errdetail("The query returns the key \"%s\" with true and with false.", first_text);
 }
 
 /* Reads the query once more for the keys of a hash. */
@@ -153,14 +128,17 @@ refuse_conflict(const BfpgPublication *list, uint64 hash)
 		bfpg_parameter(INT8OID, Int64GetDatum((int64) hash)),
 	};
 	ParamListInfo params = bfpg_parameters(lengthof(parameters), parameters);
-	Query	   *statement = bfpg_source_select(source, NULL, list_make2(bytes_of_hash(source, F_MIN_TEXT), bytes_of_hash(source, F_MAX_TEXT)));
+	Query	   *statement = bfpg_source_select(source, NULL, list_make2(text_of_hash(source, F_MIN_TEXT), text_of_hash(source, F_MAX_TEXT)));
 	List	   *rows = bfpg_source_run(source, bfpg_source_plan(source, statement, params, true), params);
 	const NullableDatum *row = bfpg_source_only_row(source, rows, 2);
+	const char *first = TextDatumGetCString(row[0].value);
+	const char *last = TextDatumGetCString(row[1].value);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("list \"%s\" was not published: keys are members and others at once", list->name),
-			 detail_of_conflict(TextDatumGetCString(row[0].value), TextDatumGetCString(row[1].value)),
+			 strcmp(first, last) == 0 ? errdetail("The query returns the key \"%s\" with true and with false.", first)
+			 : errdetail("The keys \"%s\" and \"%s\" are equal, or have the same 64-bit hash, and only one is a member.", first, last),
 			 errhint("Give each key one boolean, or %s, or false, which all such keys then get.", bfpg_publish_how_allowed(list, "on_conflict"))));
 }
 

@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include <math.h>
 #include <sys/statvfs.h>
 
 #include "access/xlog.h"
@@ -229,16 +230,20 @@ wal_needed(Oid schema, double bytes)
 	return DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
 }
 
+double
+bfpg_free_bytes(const char *folder)
+{
+	struct statvfs space;
+
+	return statvfs(folder, &space) == 0 ? (double) space.f_bavail * (double) space.f_frsize : HUGE_VAL;
+}
+
 void
 bfpg_publish_check_room(const BfpgPublication *list)
 {
 	double		needed = wal_needed(list->place.schema, bfpg_publish_bytes(list));
-	struct statvfs space;
-	double		free_bytes;
+	double		free_bytes = bfpg_free_bytes(XLOGDIR);
 
-	if (statvfs(XLOGDIR, &space) != 0)
-		return;
-	free_bytes = (double) space.f_bavail * (double) space.f_frsize;
 	if (free_bytes < needed)
 		ereport(ERROR,
 				(errcode(ERRCODE_DISK_FULL),

@@ -62,23 +62,6 @@ enum
 #define DEFAULT_RATE 0.01
 #define DEFAULT_MAX_SHRINK 0.5
 
-void
-bfpg_find_place(FunctionCallInfo fcinfo, BfpgPlace *place)
-{
-	place->schema = bfpg_extension_schema(fcinfo->flinfo->fn_oid);
-	place->prefix = psprintf("%s.", quote_identifier(get_namespace_name(place->schema)));
-	place->type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("bloomfilter"),
-								  ObjectIdGetDatum(place->schema));
-}
-
-const char *
-bfpg_name_argument(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(ARG_NAME))
-		bfpg_refuse_null("name of a list");
-	return text_to_cstring(PG_GETARG_TEXT_PP(ARG_NAME));
-}
-
 static bool
 flag_argument(FunctionCallInfo fcinfo, int argument, const char *what)
 {
@@ -136,22 +119,26 @@ read_refresh_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 	list->asked.verbose = flag_argument(fcinfo, ARG_REFRESH_VERBOSE, "verbose");
 }
 
-/* The name, and where the tables are; nothing else is done for those without rights. */
 void
 bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed)
 {
+	if (PG_ARGISNULL(ARG_NAME))
+		bfpg_refuse_null("name of a list");
 	memset(list, 0, sizeof(*list));
-	bfpg_find_place(fcinfo, &list->place);
-	list->name = bfpg_name_argument(fcinfo);
+	list->place.schema = bfpg_extension_schema(fcinfo->flinfo->fn_oid);
+	list->place.prefix = psprintf("%s.", quote_identifier(get_namespace_name(list->place.schema)));
+	list->place.type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("bloomfilter"),
+									   ObjectIdGetDatum(list->place.schema));
+	list->name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_NAME));
 	list->caller = GetUserId();
 	list->deed = deed;
-	if (deed != BFPG_CHANGES)
+	if (deed == BFPG_GIVES_QUERY || deed == BFPG_GIVES_FILTER)
 		bfpg_list_check_name(list->name);
 	list->others = (BfpgOthers) {-1, -1, -1, -1, -1};
 	list->made.keys = list->made.nulls = -1;
 	list->made.build_seconds = list->made.check_seconds = -1;
 	list->started = GetCurrentTimestamp();
-	PreventCommandIfReadOnly("publishing a list");
+	PreventCommandIfReadOnly("changing a list");
 	bfpg_check_coordinator("published");
 	bfpg_publish_check_owner(list);
 }

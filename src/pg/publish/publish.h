@@ -179,10 +179,6 @@ extern bool bfpg_publishes_in_session(const BfpgPlace *place, const char *name);
  */
 extern void bfpg_publish_check_owner(BfpgPublication *list);
 
-/* Where the extension's objects are, by one of its functions; and the name of a list, its first argument. */
-extern void bfpg_find_place(FunctionCallInfo fcinfo, BfpgPlace *place);
-extern const char *bfpg_name_argument(FunctionCallInfo fcinfo);
-
 /*
  * Locks a list against other publishers until the transaction ends.  Where wait is false and somebody
  * has it, that is an error.
@@ -196,7 +192,7 @@ extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name
 /* Publishes in transactions of its own, for a procedure that may end them. */
 extern void bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list));
 
-/* Begins a publication of a procedure's call, and throws where the caller may not. */
+/* Begins what a call does to a list, its first argument, and throws where the caller may not. */
 extern void bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed);
 
 /* Whether the caller leaves transactions to the procedure. */
@@ -278,6 +274,9 @@ extern void bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *
 extern void bfpg_publish_check_room(const BfpgPublication *list);
 
 extern double bfpg_publish_bytes(const BfpgPublication *list);
+
+/* That are free in the file system of a folder; infinitely many where it doesn't tell. */
+extern double bfpg_free_bytes(const char *folder);
 
 /*
  * The serial of what is published next: greater than the last one, and the microseconds

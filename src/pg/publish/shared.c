@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include <sys/statvfs.h>
-
 #include "access/parallel.h"
 #include "storage/dsm_impl.h"
 
@@ -53,14 +51,9 @@ bool
 bfpg_shared_has_room(double bytes, char **reason)
 {
 	const char *folder = dynamic_shared_memory_type == DSM_IMPL_MMAP ? PG_DYNSHMEM_DIR : "/dev/shm";
-	struct statvfs space;
-	double		needed = bytes + Max(bytes, LEFT_FREE);
-	double		free_bytes;
+	double		free_bytes = bfpg_free_bytes(folder);
 
-	if (dynamic_shared_memory_type == DSM_IMPL_SYSV || statvfs(folder, &space) != 0)
-		return true;
-	free_bytes = (double) space.f_bavail * (double) space.f_frsize;
-	if (free_bytes >= needed)
+	if (dynamic_shared_memory_type == DSM_IMPL_SYSV || free_bytes >= bytes + Max(bytes, LEFT_FREE))
 		return true;
 	*reason = psprintf("Its %.1f MB, and as much for other queries but at least 64 MB, are more than the %.1f MB that are free in %s.",
 					   bytes / (1024 * 1024), free_bytes / (1024 * 1024), folder);

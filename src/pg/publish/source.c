@@ -7,7 +7,6 @@
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -28,6 +27,7 @@
 
 #include "base/pg_compat.h"
 #include "engines/engines.h"
+#include "list/list.h"
 #include "publish/source.h"
 
 /* The most arguments of a function of ours. */
@@ -143,17 +143,11 @@ bfpg_source_function(const BfpgSource *source, const char *name, int count, cons
 	Oid			bloom_key = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("bloom_key"),
 											ObjectIdGetDatum(source->schema));
 	Oid			key = getBaseType(source->type) == bloom_key ? bloom_key : ANYELEMENTOID;
-	Oid			function;
 	int			i;
 
 	for (i = 0; i < count; i++)
 		exact[i] = OidIsValid(types[i]) ? types[i] : key;
-	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
-							   PointerGetDatum(buildoidvector(exact, count)),
-							   ObjectIdGetDatum(source->schema));
-	if (!OidIsValid(function))
-		elog(ERROR, "function %s of the extension is missing", name);
-	return function;
+	return bfpg_extension_function(source->schema, name, count, exact);
 }
 
 Expr *
@@ -165,8 +159,11 @@ bfpg_source_key(const BfpgSource *source)
 Expr *
 bfpg_source_member(const BfpgSource *source)
 {
-	Expr	   *member = (Expr *) makeVar(1, source->member, source->member_type, -1, InvalidOid, 0);
+	Expr	   *member;
 
+	if (source->member == 0)
+		return (Expr *) makeBoolConst(true, false);
+	member = (Expr *) makeVar(1, source->member, source->member_type, -1, InvalidOid, 0);
 	/* of a domain */
 	if (source->member_type != BOOLOID)
 		member = (Expr *) makeRelabelType(member, BOOLOID, -1, InvalidOid, COERCE_IMPLICIT_CAST);

@@ -56,7 +56,7 @@ extern Oid	bfpg_source_function(const BfpgSource *source, const char *name, int 
 /* The key, as a column of the statement around the query. */
 extern Expr *bfpg_source_key(const BfpgSource *source);
 
-/* The boolean beside it. */
+/* The boolean beside it; of a list that is not exact true. */
 extern Expr *bfpg_source_member(const BfpgSource *source);
 
 /* A parameter of a statement, by its number from 1 on. */

@@ -10,7 +10,6 @@
 
 #include "access/table.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
@@ -20,11 +19,11 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "base/pg_compat.h"
 #include "base/report.h"
 #include "change/change.h"
+#include "list/list.h"
 #include "publish/build.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_track);
@@ -136,10 +135,8 @@ check_sample(const BfpgPublication *list, const TrackedTable *tracked)
 	int64		denied;
 	int64		taken;
 	const Oid	types[] = {TEXTOID, ANYELEMENTOID};
-	Oid			function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("bloom_lookup"),
-										   PointerGetDatum(buildoidvector(types, lengthof(types))), ObjectIdGetDatum(list->place.schema));
 
-	if (!bfpg_may_execute(function, GetUserId()) || pg_class_aclcheck(tracked->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+	if (!bfpg_may_execute(bfpg_extension_function(list->place.schema, "bloom_lookup", lengthof(types), types), GetUserId()) || pg_class_aclcheck(tracked->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		return;
 	bfpg_run_as_caller(psprintf("SELECT pg_catalog.count(*) FILTER (WHERE v AND NOT found), pg_catalog.count(*) FILTER (WHERE NOT v AND found), pg_catalog.count(*) FILTER (WHERE NOT v) "
 					 "FROM (SELECT k, v, %sbloom_lookup(%s, k) AS found FROM (SELECT %s AS k, coalesce(%s, false) AS v FROM %s LIMIT %d) t) l",
