@@ -91,7 +91,6 @@ static const IndexAmRoutine routine = {
 	.amvacuumcleanup = vacuum_cleanup,
 	.amcostestimate = cost_estimate,
 	.amoptions = bfpg_live_parse_options,
-	.ambuildphasename = bfpg_live_build_phase,
 	.amvalidate = validate,
 	.ambeginscan = begin_scan,
 	.amrescan = rescan,

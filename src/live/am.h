@@ -30,7 +30,6 @@ extern BfpgLiveOptions bfpg_live_options(Relation index);
 
 extern IndexBuildResult *bfpg_live_build(Relation heap, Relation index, IndexInfo *info);
 extern void bfpg_live_build_empty(Relation index);
-extern char *bfpg_live_build_phase(int64 phase);
 
 extern bool bfpg_live_insert(Relation index, Datum *values, bool *isnull,
 							 ItemPointer row, Relation heap, IndexUniqueCheck unique,

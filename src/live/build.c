@@ -27,11 +27,6 @@
 #include "engines/engines.h"
 #include "base/report.h"
 
-/* What pg_stat_progress_create_index shows; 1 is PostgreSQL's. */
-#define PHASE_LAY_OUT 2
-#define PHASE_SCAN 3
-#define PHASE_LOG 4
-
 /* The least n where it is not given, so that a filter of an empty table begins with some pages. */
 #define LEAST_KEYS 100000
 
@@ -62,19 +57,6 @@ typedef struct BfpgLiveBuild
 	BlockNumber heap_page;		/* where the scan is */
 } BfpgLiveBuild;
 
-char *
-bfpg_live_build_phase(int64 phase)
-{
-	static char *const names[] = {
-		[PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE] = "initializing",
-		[PHASE_LAY_OUT] = "laying out pages",
-		[PHASE_SCAN] = "scanning table",
-		[PHASE_LOG] = "logging pages"
-	};
-
-	return phase > 0 && phase < lengthof(names) ? names[phase] : NULL;
-}
-
 /* The n for so many keys where it is not given: with room to grow by a quarter. */
 static uint64
 keys_with_room(double keys)
@@ -86,12 +68,6 @@ static Size
 build_memory(void)
 {
 	return (Size) maintenance_work_mem * 1024;
-}
-
-static void
-report_phase(int64 phase)
-{
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
 }
 
 /*
@@ -118,7 +94,6 @@ write_pages(Relation index, ForkNumber fork, const BfpgLive *live)
 static void
 lay_out(BfpgLiveBuild *build, uint64 n)
 {
-	report_phase(PHASE_LAY_OUT);
 	bfpg_live_layout(n, build->options.p, build->options.seed, build->coder.type, &build->live);
 	if (build->laid_out)
 	{
@@ -130,7 +105,6 @@ lay_out(BfpgLiveBuild *build, uint64 n)
 	}
 	write_pages(build->index, MAIN_FORKNUM, &build->live);
 	build->laid_out = true;
-	report_phase(PHASE_SCAN);
 }
 
 /* For as many keys as the whole table has if the rest is like the part that was read. */
@@ -257,7 +231,6 @@ scan(BfpgLiveBuild *build, IndexInfo *info)
 {
 	BlockNumber next = 0;
 
-	report_phase(PHASE_SCAN);
 	memset(&build->counts, 0, sizeof build->counts);
 	build->heap_pages = RelationGetNumberOfBlocks(build->heap);
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, build->heap_pages);
@@ -345,7 +318,6 @@ collect(BfpgLiveBuild *build, IndexInfo *info)
 		lay_out(build, build->options.n);
 	scan(build, info);
 	correct_estimate(build, info);
-	report_phase(PHASE_LOG);
 	if (RelationNeedsWAL(build->index))
 		log_newpage_range(build->index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(build->index), true);
 }
@@ -366,7 +338,6 @@ bfpg_live_build(Relation heap, Relation index, IndexInfo *info)
 	 */
 	if (truncated_in_place(heap, index))
 		bfpg_set_new_file(index);
-	report_phase(PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE);
 	build.options = bfpg_live_options(index);
 	bfpg_live_key_coder(index, &build.coder);
 	collect(&build, info);

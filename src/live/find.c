@@ -17,7 +17,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "base/epoch.h"
 #include "base/report.h"
 #include "engines/engines.h"
 #include "live/am.h"

@@ -35,7 +35,6 @@
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
-#include "base/epoch.h"
 #include "live/target.h"
 
 /*

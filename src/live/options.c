@@ -2,8 +2,7 @@
  * options.c
  *	  WITH (n = ..., p = ..., seed = ...) of CREATE INDEX.
  *
- * PostgreSQL has no options of 64 bits, and shows limits of numbers with six digits
- * after the point: all are read from text.
+ * PostgreSQL has no options of 64 bits: n and seed are read from text.
  */
 #include "postgres.h"
 
@@ -18,22 +17,12 @@
 typedef struct StoredOptions
 {
 	int32		vl_len_;
-	int			n;				/* offsets of texts */
-	int			p;
+	int			n;				/* offset of a text, as seed is */
 	int			seed;
+	double		p;
 } StoredOptions;
 
 static relopt_kind options_kind;
-
-static void
-check_read(const char *name, const char *text, const char *end, const char *hint)
-{
-	if (end == text || *end != '\0' || errno != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\" of a bloomfilter index: %s", name, text),
-				 errhint("%s", hint)));
-}
 
 /* An option without text is as if it weren't given: 0. */
 static int64
@@ -46,23 +35,12 @@ read_number(const char *name, const char *text)
 		return 0;
 	errno = 0;
 	value = strtoll(text, &end, 10);
-	check_read(name, text, end, "It is a whole number of 64 bits.");
+	if (end == text || *end != '\0' || errno != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\" of a bloomfilter index: %s", name, text),
+				 errhint("It is a whole number of 64 bits.")));
 	return value;
-}
-
-static double
-read_rate(const char *text)
-{
-	char	   *end;
-	double		rate;
-
-	if (*text == '\0')
-		return DEFAULT_RATE;
-	errno = 0;
-	rate = strtod(text, &end);
-	check_read("p", text, end, "It is a false-positive rate between 0 and 1, for example 0.01.");
-	bfpg_check_rate(rate);
-	return rate;
 }
 
 static uint64
@@ -83,9 +61,10 @@ stored_text(const StoredOptions *stored, int offset)
 static BfpgLiveOptions
 read_options(const StoredOptions *stored)
 {
+	bfpg_check_rate(stored->p);
 	return (BfpgLiveOptions) {
 		.n = read_capacity(stored_text(stored, stored->n)),
-		.p = read_rate(stored_text(stored, stored->p)),
+		.p = stored->p,
 		.seed = (uint64) read_number("seed", stored_text(stored, stored->seed))
 	};
 }
@@ -95,7 +74,7 @@ bfpg_live_options_init(void)
 {
 	options_kind = add_reloption_kind();
 	add_string_reloption(options_kind, "n", "Number of keys to size the filter for", "", NULL, AccessExclusiveLock);
-	add_string_reloption(options_kind, "p", "False-positive rate at n keys", "", NULL, AccessExclusiveLock);
+	add_real_reloption(options_kind, "p", "False-positive rate at n keys", DEFAULT_RATE, 0, 1, AccessExclusiveLock);
 	add_string_reloption(options_kind, "seed", "Seed of the keys' hashes", "", NULL, AccessExclusiveLock);
 }
 
@@ -104,7 +83,7 @@ bfpg_live_parse_options(Datum options, bool validate)
 {
 	static const relopt_parse_elt table[] = {
 		{"n", RELOPT_TYPE_STRING, offsetof(StoredOptions, n)},
-		{"p", RELOPT_TYPE_STRING, offsetof(StoredOptions, p)},
+		{"p", RELOPT_TYPE_REAL, offsetof(StoredOptions, p)},
 		{"seed", RELOPT_TYPE_STRING, offsetof(StoredOptions, seed)},
 	};
 	StoredOptions *stored = build_reloptions(options, validate, options_kind, sizeof(StoredOptions), table, lengthof(table));

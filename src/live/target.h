@@ -12,7 +12,7 @@
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 
-#include "base/snapshot.h"
+#include "base/epoch.h"
 #include "live/compat.h"
 #include "live/page.h"
 

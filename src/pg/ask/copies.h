@@ -58,18 +58,16 @@ typedef struct BfpgStored
 } BfpgStored;
 
 /*
- * Milliseconds of a clock that nobody sets.  Linux and FreeBSD have one that costs 5 ns,
- * which is what a scan can pay for each row, where the exact one costs 25.
+ * Milliseconds of a clock that nobody sets.  Linux has one that costs 5 ns, which is what a scan
+ * can pay for each row, where the exact one costs 25.
  */
 static inline uint64
 bfpg_clock(void)
 {
 	struct timespec now;
 
-#if defined(CLOCK_MONOTONIC_COARSE)
+#ifdef CLOCK_MONOTONIC_COARSE
 	(void) clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-#elif defined(CLOCK_MONOTONIC_FAST)
-	(void) clock_gettime(CLOCK_MONOTONIC_FAST, &now);
 #else
 	(void) clock_gettime(CLOCK_MONOTONIC, &now);
 #endif

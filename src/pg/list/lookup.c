@@ -17,7 +17,6 @@
 #include "list/lookup.h"
 #include "base/pg_compat.h"
 #include "base/report.h"
-#include "base/snapshot.h"
 #include "base/sort.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_lookup);

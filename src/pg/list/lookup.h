@@ -7,7 +7,7 @@
 
 #include "ask/access.h"
 #include "base/pg_compat.h"
-#include "base/snapshot.h"
+#include "base/epoch.h"
 #include "list/changes.h"
 #include "list/list.h"
 
