@@ -46,7 +46,7 @@
 /* Targets of a question that is kept, at most. */
 #define MOST_TARGETS 1024
 
-static BfpgLiveTargets *slots = NULL;
+static BfpgLiveTargets slots[SLOTS];
 
 static BfpgLiveTargets *
 slot_of(const BfpgLiveTargets *targets)
@@ -96,12 +96,9 @@ copy_targets(const BfpgLiveTargets *from, MemoryContext context)
 static bool
 find_in_cache(BfpgLiveTargets *targets)
 {
-	const BfpgLiveTargets *entry;
+	const BfpgLiveTargets *entry = slot_of(targets);
 	BfpgLiveTargets found;
 
-	if (slots == NULL)
-		return false;
-	entry = slot_of(targets);
 	if (!are_targets_of(entry, targets->relation, targets->by_column ? &targets->column : NULL))
 		return false;
 	lock_all(entry);
@@ -124,8 +121,6 @@ add_to_cache(const BfpgLiveTargets *targets)
 
 	if (!targets->lasting || targets->count > MOST_TARGETS)
 		return;
-	if (slots == NULL)
-		slots = MemoryContextAllocZero(TopMemoryContext, SLOTS * sizeof *slots);
 	copy = copy_targets(targets, TopMemoryContext);
 	entry = slot_of(targets);
 	if (entry->targets != NULL)

@@ -130,8 +130,6 @@ bfpg_live_contains(BfpgLiveTarget *target, uint64 hash)
 
 	if (!can_be_false(target))
 		return true;
-	if (unlikely(bfpg_pin_hints == NULL))
-		bfpg_pin_make_hints();
 	if (!target->counted)
 		count_look(target);
 	target->counted = true;
@@ -324,8 +322,6 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 		memset(found, 1, count);
 		return;
 	}
-	if (unlikely(bfpg_pin_hints == NULL))
-		bfpg_pin_make_hints();
 	count_look(target);
 	reads = gather(&batch, count);
 	pages = bfpg_live_fixed_pages(&target->live);

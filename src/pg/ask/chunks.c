@@ -136,8 +136,6 @@ open_chunks(BfpgChunks *chunks, BfpgStored *stored)
 		table_close(relation, AccessShareLock);
 		return;
 	}
-	if (unlikely(bfpg_pin_hints == NULL))
-		bfpg_pin_make_hints();
 	chunks->relation = relation;
 	if (stored->pages_epoch != bfpg_epoch)
 		stored->pages = InvalidBlockNumber;

@@ -14,18 +14,16 @@
 #include "bf_batch.h"
 #include "base/pg_compat.h"
 
-/* NULL until there are any: see bfpg_pin_make_hints. */
-extern Buffer *bfpg_pin_hints;
-extern uint32 bfpg_pin_hint_mask;
+/* Hints, a power of two.  The kernel gives memory to those that are used. */
+#define BFPG_PIN_HINTS (1 << 17)
 
-extern void bfpg_pin_make_hints(void);
+extern Buffer bfpg_pin_hints[BFPG_PIN_HINTS];
 
 /* Where the hint for a page is.  Pages of one relation are neighbours. */
 static inline Buffer *
 bfpg_pin_hint(const BfpgFileLocator *locator, BlockNumber page)
 {
-	return &bfpg_pin_hints[(page + (uint32) BFPG_FILE_NUMBER(*locator) * 0x9e3779b1u) &
-							bfpg_pin_hint_mask];
+	return &bfpg_pin_hints[(page + (uint32) BFPG_FILE_NUMBER(*locator) * 0x9e3779b1u) % BFPG_PIN_HINTS];
 }
 
 /* Pins a page where the hint says, if it is there. */

@@ -134,10 +134,10 @@ bfpg_list_check_may_read(Oid schema, const char *list)
  * row, and the index isn't asked, because (t/061_lookup.pl):
  *
  * 1. The page is one of the table's file as it is now.  Its length doesn't shrink while the table
- *	  is locked.  (Mutation R1.)
+ *	  is locked.
  * 2. The tuple is visible to the snapshot that the index would be read by; heap_fetch also does
- *	  what SERIALIZABLE needs.  (R2.)
- * 3. It has the row's name, generation and part.  (R3, R4, R5.)
+ *	  what SERIALIZABLE needs.
+ * 3. It has the row's name, generation and part.
  * 4. The primary key allows one such tuple that is visible, so the index would show this one.
  */
 #define PLACES 1024
@@ -180,8 +180,6 @@ find_by_place(Relation table, Datum name, int32 part, HeapTuple tuple, Buffer *b
 	tuple->t_self = *place_of(name, part);
 	if (!ItemPointerIsValid(&tuple->t_self) || table->rd_rel->relam != HEAP_TABLE_AM_OID)
 		return false;
-	if (unlikely(bfpg_pin_hints == NULL))
-		bfpg_pin_make_hints();
 	page = bfpg_pin_page(table, ItemPointerGetBlockNumber(&tuple->t_self), &pages);
 	if (!BufferIsValid(page))
 		return false;
