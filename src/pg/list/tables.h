@@ -35,6 +35,15 @@ bfpg_parameter(Oid type, Datum value)
  */
 extern void bfpg_run_statement(Oid schema, const char *sql, int count, const ParamExternData *parameters, int expected);
 
+/* A value of a result's row, columns from 1 on. */
+static inline Datum
+bfpg_result(const SPITupleTable *rows, uint64 row, int column)
+{
+	bool		is_null;
+
+	return SPI_getbinval(rows->vals[row], rows->tupdesc, column, &is_null);
+}
+
 /*
  * Runs the plan of a statement that writes this table alone, which the caller has locked, in the same
  * way.  The search_path is the caller's: the statement qualifies all names.

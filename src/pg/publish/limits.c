@@ -220,14 +220,13 @@ wal_needed(Oid schema, double bytes)
 		bfpg_parameter(FLOAT8OID, Float8GetDatum(max_wal_size_mb * MEGABYTE)),
 		bfpg_parameter(BOOLOID, BoolGetDatum(XLogArchivingActive())),
 	};
-	bool		is_null;
 
 	bfpg_run_statement(schema, "SELECT CASE WHEN sum(size)::float8 > $2 "
 					   "OR EXISTS (SELECT FROM pg_replication_slots WHERE NOT active AND restart_lsn IS NOT NULL) "
 					   "OR EXISTS (SELECT FROM pg_stat_archiver WHERE $3 AND last_failed_time > coalesce(last_archived_time, '-infinity')) "
 					   "THEN $1 ELSE greatest(least($1, $2) - sum(size)::float8, 0) END FROM pg_ls_waldir()",
 					   lengthof(parameters), parameters, SPI_OK_SELECT);
-	return DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
+	return DatumGetFloat8(bfpg_result(SPI_tuptable, 0, 1));
 }
 
 double

@@ -59,12 +59,6 @@ begin_context(const BfpgSource *source, ErrorContextCallback *callback)
 }
 
 static void
-end_context(const ErrorContextCallback *callback)
-{
-	error_context_stack = callback->previous;
-}
-
-static void
 refuse(const BfpgSource *source, const char *detail)
 {
 	ereport(ERROR,
@@ -127,7 +121,7 @@ bfpg_source_read(const char *list, const char *text, Oid schema)
 	source->role = GetUserNameFromId(GetUserId(), false);
 	begin_context(source, &callback);
 	source->query = parse_analyze_fixedparams(parse(source), text, NULL, 0, NULL);
-	end_context(&callback);
+	error_context_stack = callback.previous;
 	if (source->query->commandType != CMD_SELECT || source->query->utilityStmt != NULL ||
 		source->query->hasModifyingCTE)
 		refuse(source, "It is not one query that returns rows and changes none.");
@@ -290,7 +284,7 @@ bfpg_source_plan(const BfpgSource *source, Query *statement, ParamListInfo param
 	bfpg_check_seen(plan, source->snapshot);
 	bfpg_check_placements(source->snapshot);
 	PopActiveSnapshot();
-	end_context(&callback);
+	error_context_stack = callback.previous;
 	AtEOXact_GUC(false, nest);
 	return plan;
 }
@@ -338,7 +332,7 @@ bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo param
 	PushCopiedSnapshot(source->snapshot);
 	bfpg_execute(plan, source->text, params, &receiver.receiver);
 	PopActiveSnapshot();
-	end_context(&callback);
+	error_context_stack = callback.previous;
 	AtEOXact_GUC(false, nest);
 	return receiver.rows;
 }

@@ -120,14 +120,6 @@ track_table(const BfpgPublication *list, const TrackedTable *tracked)
 	}
 }
 
-static int64
-sampled(int column)
-{
-	bool		is_null;
-
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column + 1, &is_null));
-}
-
 /* Whether table and columns are those of the list's query nobody can know: so some rows are looked up. */
 static void
 check_sample(const BfpgPublication *list, const TrackedTable *tracked)
@@ -143,14 +135,14 @@ check_sample(const BfpgPublication *list, const TrackedTable *tracked)
 					 list->place.prefix, quote_literal_cstr(list->name), quote_identifier(tracked->key),
 					 tracked->value == NULL ? "true" : quote_identifier(tracked->value), bfpg_qualified_name(tracked->relation), SAMPLE),
 			SPI_OK_SELECT);
-	denied = sampled(0);
-	taken = sampled(1);
+	denied = DatumGetInt64(bfpg_result(SPI_tuptable, 0, 1));
+	taken = DatumGetInt64(bfpg_result(SPI_tuptable, 0, 2));
 	if (denied > 0)
 		ereport(WARNING,
 				(errmsg("list \"%s\" denies " INT64_FORMAT " keys that are in table \"%s\"", list->name, denied, get_rel_name(tracked->relation)),
 				 errdetail("The query of the list returns other keys than column \"%s\".", tracked->key),
 				 errhint("%s, unless that is meant.", bfpg_call_text(list->place.schema, "bloom_untrack", list->name))));
-	if (!bfpg_absorb_is_by_chance((double) taken, (double) sampled(2) * list->p))
+	if (!bfpg_absorb_is_by_chance((double) taken, (double) DatumGetInt64(bfpg_result(SPI_tuptable, 0, 3)) * list->p))
 		ereport(WARNING,
 				(errmsg("list \"%s\" has " INT64_FORMAT " keys of table \"%s\" whose column \"%s\" is not true", list->name, taken, get_rel_name(tracked->relation), tracked->value),
 				 errdetail("The query of the list returns keys whatever that column says. A change of the column takes such a key out."),

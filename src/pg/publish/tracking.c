@@ -93,25 +93,16 @@ bfpg_track_tell_triggers(const BfpgPlace *place, const char *name)
 				 errhint("It does nothing without the list: %s.", SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP))));
 }
 
-static Oid
-table_of(const SPITupleTable *triggers, uint64 i)
-{
-	bool		is_null;
-
-	return DatumGetObjectId(SPI_getbinval(triggers->vals[i], triggers->tupdesc, TRIGGER_RELATION, &is_null));
-}
-
 List *
 bfpg_track_tables(const BfpgPublication *list)
 {
 	const SPITupleTable *triggers = find_triggers(&list->place, list->name);
 	List	   *tables = NIL;
-	bool		is_null;
 	uint64		i;
 
 	for (i = 0; i < triggers->numvals; i++)
-		if (DatumGetBool(SPI_getbinval(triggers->vals[i], triggers->tupdesc, TRIGGER_OF_ROWS, &is_null)))
-			tables = lappend_oid(tables, table_of(triggers, i));
+		if (DatumGetBool(bfpg_result(triggers, i, TRIGGER_OF_ROWS)))
+			tables = lappend_oid(tables, DatumGetObjectId(bfpg_result(triggers, i, TRIGGER_RELATION)));
 	return tables;
 }
 
@@ -280,7 +271,7 @@ bfpg_track_check_may_drop(const BfpgPublication *list)
 
 	for (i = 0; i < triggers->numvals; i++)
 	{
-		Relation	table = table_open(table_of(triggers, i), AccessShareLock);
+		Relation	table = table_open(DatumGetObjectId(bfpg_result(triggers, i, TRIGGER_RELATION)), AccessShareLock);
 
 		if (!has_privs_of_role(GetUserId(), table->rd_rel->relowner))
 			ereport(ERROR,
