@@ -1,9 +1,8 @@
 /*
  * stats.c
- *	  What a filter is and what it would be: sizes, estimates, whether it is whole, and whether two
- *	  are equal.
+ *	  What a filter is and what it would be: sizes, estimates, and whether it is whole.
  *
- * All but bloom_verify and equality read a header at most, and so cost the same for every size.
+ * All but bloom_verify read a header at most, and so cost the same for every size.
  */
 #include "postgres.h"
 
@@ -22,9 +21,6 @@ PG_FUNCTION_INFO_V1(bloomfilter_stats);
 PG_FUNCTION_INFO_V1(bloomfilter_cardinality);
 PG_FUNCTION_INFO_V1(bloomfilter_fpr);
 PG_FUNCTION_INFO_V1(bloomfilter_verify);
-PG_FUNCTION_INFO_V1(bloomfilter_eq);
-PG_FUNCTION_INFO_V1(bloomfilter_ne);
-PG_FUNCTION_INFO_V1(bloomfilter_hash_value);
 
 #define SIZING_COLUMNS 10
 #define STATS_COLUMNS 18
@@ -121,49 +117,4 @@ bloomfilter_verify(PG_FUNCTION_ARGS)
 
 	PG_FREE_IF_COPY(value, 0);
 	PG_RETURN_BOOL(status == BF_OK);
-}
-
-/* Whether the bytes are equal; different sizes tell without a detoast. */
-static bool
-same_bytes(FunctionCallInfo fcinfo)
-{
-	Datum		a = PG_GETARG_DATUM(0);
-	Datum		b = PG_GETARG_DATUM(1);
-	struct varlena *flat_a;
-	struct varlena *flat_b;
-
-	if (toast_raw_datum_size(a) != toast_raw_datum_size(b))
-		return false;
-	flat_a = bfpg_flat_value(a);
-	flat_b = bfpg_flat_value(b);
-	return memcmp(VARDATA(flat_a), VARDATA(flat_b), VARSIZE(flat_a) - VARHDRSZ) == 0;
-}
-
-Datum
-bloomfilter_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(same_bytes(fcinfo));
-}
-
-Datum
-bloomfilter_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!same_bytes(fcinfo));
-}
-
-/*
- * What PostgreSQL groups, joins and replicates by: DISTINCT, UNION, IS DISTINCT FROM of rows, and logical
- * replication of tables without a key all look for an equality in a default operator class.  There is
- * no order, as nothing sorts filters.  A filter in memory gets a checksum only when it is flattened.
- */
-Datum
-bloomfilter_hash_value(PG_FUNCTION_ARGS)
-{
-	Datum		value = PG_GETARG_DATUM(0);
-	bf_shape	shape;
-
-	if (bfpg_filter_expanded(value) != NULL)
-		value = PointerGetDatum(bfpg_flat_value(value));
-	bfpg_read_shape(value, &shape);
-	PG_RETURN_UINT32((uint32) shape.level[0].checksum);
 }
