@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"runtime"
-	"runtime/debug"
 	"sync/atomic"
 	"unsafe"
 )
@@ -97,52 +95,4 @@ func (c *changes) ask(hash uint64, key func() Key) (found, changed bool, err err
 		}
 	}
 	return false, false, &ChangesError{}
-}
-
-// changeOf is the answer of a key's change, if it was changed. The key's type has been checked.
-func (f *Filter) changeOf(hash uint64, key *Key) (found, changed bool, err error) {
-	if f.mapped != nil {
-		defer catchFault(debug.SetPanicOnFault(true), &err)
-		defer runtime.KeepAlive(f)
-		if f.overwritten.Load() {
-			return false, false, &ChangedFileError{}
-		}
-	}
-	if f.changes.count() == 0 {
-		return false, false, nil
-	}
-	return f.changes.ask(hash, func() Key { return *key })
-}
-
-// askKey answers by the changes, or else by the filter.
-func (f *Filter) askKey(key *Key) (bool, error) {
-	if err := f.checkKey(key); err != nil {
-		return false, err
-	}
-	hash := key.hash(f.seed)
-	if f.changes != nil {
-		if found, changed, err := f.changeOf(hash, key); changed || err != nil {
-			return found, err
-		}
-	}
-	return f.ask(hash)
-}
-
-// changed is what the changes say of the keys of a batch that wait for memory together.
-type changed [batchKeys]struct{ found, is bool }
-
-// askChanged asks for each of them. It comes before the filter is asked: what a publish takes out of the
-// changes is in the filter by then. With an error it returns the number of the key that it is about.
-func askChanged[K any](c *changes, few *hashes, keys []K, keyOf func(K) (Key, error), to *changed) (int, error) {
-	for i := range keys {
-		var err error
-		to[i].found, to[i].is, err = c.ask(few[i], func() Key {
-			key, _ := keyOf(keys[i])
-			return key
-		})
-		if err != nil {
-			return i, err
-		}
-	}
-	return len(keys), nil
 }

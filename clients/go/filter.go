@@ -48,27 +48,75 @@ func (f *Filter) partFor(hash uint64) (*part, error) {
 	return f.parts[number-f.first], nil
 }
 
+// ContainsInt64 asks for a key of type smallint, integer or bigint.
+func (f *Filter) ContainsInt64(key int64) (bool, error) {
+	// What is asked most, without the calls that find out which part and which block.
+	if f.plain != nil && f.keyType == Integer {
+		return f.plain.lineContains(hashWord(uint64(key), f.seed)), nil
+	}
+	if err := f.checkType(Integer); err != nil {
+		return false, err
+	}
+	return f.ask(hashWord(uint64(key), f.seed), func() Key { return IntegerKey(key) })
+}
+
+// ContainsString asks for a key of type text. It must be valid UTF-8.
+func (f *Filter) ContainsString(key string) (bool, error) {
+	if err := f.checkType(Text); err != nil {
+		return false, err
+	}
+	text, err := textOf(key)
+	if err != nil {
+		return false, err
+	}
+	return f.Contains(Key{keyType: Text, long: text})
+}
+
+// Contains asks for a key of any type.
+func (f *Filter) Contains(key Key) (bool, error) {
+	if err := f.checkKey(&key); err != nil {
+		return false, err
+	}
+	return f.ask(key.hash(f.seed), func() Key { return key })
+}
+
+// checkKey also refuses the zero Key, which stands for no value.
+func (f *Filter) checkKey(key *Key) error {
+	if key.keyType == None {
+		return keyError(None, "the zero Key holds no value")
+	}
+	return f.checkType(key.keyType)
+}
+
 // ask answers for a hash. The key's type has been checked.
-func (f *Filter) ask(hash uint64) (found bool, err error) {
+func (f *Filter) ask(hash uint64, key func() Key) (bool, error) {
+	if f.mapped != nil {
+		return f.askMapped(hash, key)
+	}
+	return f.answer(hash, key)
+}
+
+// askMapped turns a fault on mapped memory into an error.
+func (f *Filter) askMapped(hash uint64, key func() Key) (found bool, err error) {
+	defer catchFault(debug.SetPanicOnFault(true), &err)
+	defer runtime.KeepAlive(f)
+	if f.overwritten.Load() {
+		return false, &ChangedFileError{}
+	}
+	return f.answer(hash, key)
+}
+
+func (f *Filter) answer(hash uint64, key func() Key) (bool, error) {
+	if f.changes != nil && f.changes.count() != 0 {
+		if found, changed, err := f.changes.ask(hash, key); changed || err != nil {
+			return found, err
+		}
+	}
 	p, err := f.partFor(hash)
 	if err != nil {
 		return false, err
 	}
-	if f.mapped == nil {
-		return p.contains(hash), nil
-	}
-	return f.askMapped(p, hash)
-}
-
-// askMapped turns a fault on mapped memory into an error.
-func (f *Filter) askMapped(p *part, hash uint64) (found bool, err error) {
-	defer catchFault(debug.SetPanicOnFault(true), &err)
-	if f.overwritten.Load() {
-		return false, &ChangedFileError{}
-	}
-	found = p.contains(hash)
-	runtime.KeepAlive(f)
-	return found, nil
+	return p.contains(hash), nil
 }
 
 // catchFault is deferred, with the goroutine's setting before, and by itself: within another

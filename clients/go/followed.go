@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -199,17 +200,17 @@ func partAt(b []byte, at int, thorough bool) (*part, error) {
 	if len(start) > exactBytes {
 		start = start[:exactBytes]
 	}
-	length := lengthOf(start)
-	h, err := readHeader(start, length)
+	h, err := readHeader(start, asStated)
 	if err != nil {
 		return nil, invalid("part", err.Error())
 	}
-	if length > uint64(len(b)-at) {
+	if h.bytes() > uint64(len(b)-at) {
 		return nil, invalid("part", "a part goes on behind the file's end")
 	}
-	p := newPart(h, b[at+int(h.front()):at+int(length)])
+	own := b[at:][:h.bytes()]
+	p := newPart(h, own[h.front():])
 	if h.upper != nil {
-		p, err = parse(b[at:at+int(length)], thorough)
+		p, err = parse(own, thorough)
 	} else if h.bitsSet != 0 || h.checksum != 0 {
 		err = setError("a part's header says of its bits what changes")
 	}
@@ -218,20 +219,6 @@ func partAt(b []byte, at int, thorough bool) (*part, error) {
 	}
 	p.header.at = at
 	return p, nil
-}
-
-// lengthOf is how long a filter is whose first bytes these are, if they are sound.
-func lengthOf(start []byte) uint64 {
-	blocks := func(at, log2At int) uint64 {
-		if at+4 > len(start) || start[log2At] < minLog2Block || start[log2At] > maxLog2Block {
-			return 0
-		}
-		return uint64(binary.LittleEndian.Uint32(start[at:])) << (start[log2At] - 3)
-	}
-	if start[4] == 2 {
-		return exactBytes + blocks(8, 6) + blocks(84, 81) + blocks(104, 101)
-	}
-	return headerBytes + blocks(8, 6)
 }
 
 // isNobodys says whether no follower keeps the file: then it never changes.
@@ -437,9 +424,8 @@ func (w *followed) health(s *Status) {
 	s.Age = time.Since(s.Looked)
 	// The clock of the boot is set by nobody.
 	then := w.load(lookedBootAt)
-	now, known := bootClock()
-	boot := time.Duration(int64(now)-int64(then)) * time.Microsecond
-	if known && then != 0 && w.place == Here && boot > s.Age {
+	boot := uptime() - time.Duration(then)*time.Microsecond
+	if then != 0 && w.place == Here && boot > s.Age {
 		s.Age = boot
 	}
 	switch {
@@ -461,6 +447,14 @@ func ascii(b []byte) string {
 		}
 	}
 	return string(text)
+}
+
+// uptime is the time since this boot, by a clock that goes on while the host sleeps; 0 where the system doesn't tell it.
+func uptime() time.Duration {
+	text, _ := os.ReadFile("/proc/uptime")
+	seconds, _, _ := strings.Cut(string(text), " ")
+	value, _ := strconv.ParseFloat(seconds, 64)
+	return time.Duration(value * float64(time.Second))
 }
 
 func moment(microseconds uint64) time.Time {

@@ -63,6 +63,9 @@ func invalid(rule, reason string) error {
 	return &InvalidFilterError{rule, reason}
 }
 
+// asStated is the length of a filter whose header alone says it.
+const asStated = math.MaxUint64
+
 // readHeader checks all rules that need only the header and the length of the
 // whole filter. b has the first 128 bytes, or all if there are fewer.
 func readHeader(b []byte, length uint64) (*header, error) {
@@ -90,7 +93,7 @@ func readHeader(b []byte, length uint64) (*header, error) {
 			return nil, err
 		}
 	}
-	if length != h.bytes() || length > maxBytes {
+	if length != h.bytes() && length != asStated || h.bytes() > maxBytes {
 		return nil, invalid("size", "length does not match the number of blocks")
 	}
 	if err := h.checkParameters(); err != nil {

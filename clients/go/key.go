@@ -6,7 +6,6 @@ import (
 	"math"
 	"net"
 	"net/netip"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -104,15 +103,12 @@ func TextKey(value string) (Key, error) {
 	return Key{keyType: Text, long: text}, nil
 }
 
-// blank is what the end of a text key loses.
-const blank = " "
-
 // textOf is the text that is hashed.
 func textOf(value string) (string, error) {
 	if !utf8.ValidString(value) {
 		return "", keyError(Text, "the string is not valid UTF-8")
 	}
-	text := strings.TrimRight(value, blank)
+	text := withoutBlanks(value)
 	return text, checkLength(Text, len(text))
 }
 

@@ -27,10 +27,8 @@ func TestTypedValues(t *testing.T) {
 	check(key, err, "20fda57c84120600")
 	key, err = TimestamptzKey(time.Date(1970, 1, 1, 5, 30, 0, 1000, east))
 	check(key, err, "0100000000000000")
-	for text, want := range map[string]string{"-0.0": "0", "001.10": "1.1", "-007.0": "-7", "-10.01000": "-10.01"} {
-		key, err = NumericKey(text)
-		check(key, err, hex.EncodeToString([]byte(want)))
-	}
+	key, err = NumericKey("-0010.0100")
+	check(key, err, "2d31302e3031")
 }
 
 func TestValuesWithoutKeyBytes(t *testing.T) {
@@ -65,11 +63,9 @@ func TestValuesWithoutKeyBytes(t *testing.T) {
 		"a million 9s":    func() (Key, error) { return NumericKey(strings.Repeat("9", 1000000)) },
 		"zero":            func() (Key, error) { _, err := filterOf(t, "integer").Contains(Key{}); return Key{}, err },
 	} {
-		t.Run(name, func(t *testing.T) {
-			var keyErr *KeyValueError
-			if _, err := make(); !errors.As(err, &keyErr) {
-				t.Errorf("error %v", err)
-			}
-		})
+		var keyErr *KeyValueError
+		if _, err := make(); !errors.As(err, &keyErr) {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
 }

@@ -52,6 +52,12 @@ func Open(path string, options ...Option) (*Filter, error) {
 	return openPath(path, configOf(options))
 }
 
+// mapping is a file's bytes, mapped or read.
+type mapping struct {
+	bytes    []byte
+	isMapped bool
+}
+
 // openPath notes what the file was before it was read. Errors name it.
 func openPath(path string, c config) (*Filter, error) {
 	file, s, err := openRegular(path)
@@ -181,18 +187,17 @@ func FromBytes(b []byte, options ...Option) (*Filter, error) {
 	return single(p, nil), nil
 }
 
+// newFilter makes a Filter of parts that follow each other.
+func newFilter(parts ...*part) *Filter {
+	h := parts[0].header
+	return &Filter{parts: parts, first: uint64(h.part), total: uint64(h.parts), seed: h.seed, keyType: h.keyType}
+}
+
 // single makes a Filter of a filter that was opened alone, in a mapping or none.
 func single(p *part, mem *mapping) *Filter {
-	h := p.header
-	f := &Filter{
-		parts:   []*part{p},
-		first:   uint64(h.part),
-		total:   uint64(h.parts),
-		seed:    h.seed,
-		keyType: h.keyType,
-		mapped:  mem,
-	}
-	if f.total == 1 && f.mapped == nil && h.log2Block == log2Line && h.upper == nil {
+	f := newFilter(p)
+	f.mapped = mem
+	if f.total == 1 && mem == nil && p.header.log2Block == log2Line && p.upper == nil {
 		f.plain = p
 	}
 	return f
@@ -233,40 +238,28 @@ func readOrMap(file *os.File, size int, c config) (*mapping, error) {
 	return &mapping{bytes: bytes}, nil
 }
 
-// assemble makes one Filter of parts in their order, if they are all of a set.
+// assemble makes one Filter of parts in their order, if they are all of a set. Parts
+// without keys have no key type.
 func assemble(parts []*part) (*Filter, error) {
-	set := &Filter{
-		total: uint64(parts[0].header.parts),
-		seed:  parts[0].header.seed,
+	f := newFilter(parts...)
+	if f.total != uint64(len(parts)) {
+		return nil, setError("%d parts are there, but the set has %d", len(parts), f.total)
 	}
-	if set.total != uint64(len(parts)) {
-		return nil, setError("%d parts are there, but the set has %d", len(parts), set.total)
-	}
-	for _, p := range parts {
-		if err := set.add(p); err != nil {
-			return nil, err
+	for number, p := range parts {
+		h := p.header
+		switch {
+		case uint64(h.parts) != f.total:
+			return nil, setError("part %d is of a set of %d parts, not %d", number, h.parts, f.total)
+		case int(h.part) != number:
+			return nil, setError("part %d is where part %d should be", h.part, number)
+		case h.seed != f.seed:
+			return nil, setError("part %d has another seed than part 0", number)
+		case h.keyType != None && f.keyType != None && h.keyType != f.keyType:
+			return nil, setError("part %d holds %s keys, not %s", number, h.keyType, f.keyType)
+		}
+		if h.keyType != None {
+			f.keyType = h.keyType
 		}
 	}
-	return set, nil
-}
-
-// add appends the next part. Parts without keys have no key type.
-func (f *Filter) add(p *part) error {
-	h := p.header
-	number := len(f.parts)
-	switch {
-	case uint64(h.parts) != f.total:
-		return setError("part %d is of a set of %d parts, not %d", number, h.parts, f.total)
-	case int(h.part) != number:
-		return setError("part %d is where part %d should be", h.part, number)
-	case h.seed != f.seed:
-		return setError("part %d has another seed than part 0", number)
-	case h.keyType != None && f.keyType != None && h.keyType != f.keyType:
-		return setError("part %d holds %s keys, not %s", number, h.keyType, f.keyType)
-	}
-	if h.keyType != None {
-		f.keyType = h.keyType
-	}
-	f.parts = append(f.parts, p)
-	return nil
+	return f, nil
 }

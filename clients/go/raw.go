@@ -1,7 +1,6 @@
 package bloomfilter
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"unicode/utf8"
@@ -28,8 +27,13 @@ func RawKey(t KeyType, key []byte) (Key, error) {
 	return Key{keyType: t, long: string(key)}, nil
 }
 
-// withoutBlanks is a text without the blanks at its end.
-func withoutBlanks(text []byte) []byte { return bytes.TrimRight(text, blank) }
+// withoutBlanks is a text without the blanks at its end, U+0020 and nothing else, which are no part of its key.
+func withoutBlanks[B octets](text B) B {
+	for len(text) > 0 && text[len(text)-1] == ' ' {
+		text = text[:len(text)-1]
+	}
+	return text
+}
 
 func isKey(t KeyType, key []byte) bool {
 	switch t {

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -248,22 +247,15 @@ func status(s bloomfilter.Status) string {
 
 // kindOf is the error's name, as clients/README.md has it, or that there is no such value.
 func kindOf(err error) string {
-	var kind *bloomfilter.BatchError
-	if errors.As(err, &kind) {
-		err = kind.Err
-	}
-	for name, isOne := range map[string]bool{
-		"InvalidFilterError": errors.As(err, new(*bloomfilter.InvalidFilterError)),
-		"KeyTypeError":       errors.As(err, new(*bloomfilter.KeyTypeError)),
-		"KeyValueError":      errors.As(err, new(*bloomfilter.KeyValueError)),
-		"PartError":          errors.As(err, new(*bloomfilter.PartError)),
-		"ChangedFileError":   errors.As(err, new(*bloomfilter.ChangedFileError)),
-		"ChangesError":       errors.As(err, new(*bloomfilter.ChangesError)),
-		"SystemError":        errors.As(err, new(*fs.PathError)),
-		"none":               errors.As(err, new(noValue)),
-	} {
-		if isOne {
+	for ; err != nil; err = errors.Unwrap(err) {
+		kind := fmt.Sprintf("%T", err)
+		switch name := strings.TrimPrefix(kind, "*bloomfilter."); {
+		case name != kind && name != "BatchError":
 			return name
+		case kind == "*fs.PathError":
+			return "SystemError"
+		case kind == "main.noValue":
+			return "none"
 		}
 	}
 	return "BloomFilterError"
