@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.IntFunction;
+import java.util.function.IntToLongFunction;
 import java.util.stream.Collectors;
 
 /**
@@ -116,7 +117,7 @@ public final class BloomFilter {
         if (changes != null) {
             return contains((Object) key);
         }
-        requireType(KeyType.INTEGER);
+        requireKind(KeyType.INTEGER.number());
         return answer(Xxh64.ofLong(key, seed));
     }
 
@@ -145,50 +146,20 @@ public final class BloomFilter {
 
     /** One answer for each integer key, in their order; faster than one by one in large filters. */
     public boolean[] containsMany(long[] keys) {
-        requireType(KeyType.INTEGER);
-        boolean[] answers = new boolean[keys.length];
-        long[] hashes = new long[BATCH];
-        for (int from = 0; from < keys.length; from += BATCH) {
-            int count = Math.min(BATCH, keys.length - from);
-            for (int i = 0; i < count; i++) {
-                hashes[i] = Xxh64.ofLong(keys[from + i], seed);
-            }
-            answerBatch(hashes, count, answers, from, i -> Key.integer(keys[i]));
-        }
-        return answers;
+        requireKind(KeyType.INTEGER.number());
+        return answerAll(keys.length, i -> Xxh64.ofLong(keys[i], seed), i -> Key.integer(keys[i]));
     }
 
     /** One answer for each key, in their order. An exception has the {@code index} of its key. */
     public boolean[] containsMany(Collection<?> keys) {
         Object[] all = keys.toArray();
-        boolean[] answers = new boolean[all.length];
-        long[] hashes = new long[BATCH];
-        for (int from = 0; from < all.length; from += BATCH) {
-            int count = Math.min(BATCH, all.length - from);
-            for (int i = 0; i < count; i++) {
-                hashes[i] = hash(all[from + i], from + i);
-            }
-            answerBatch(hashes, count, answers, from, i -> Key.of(all[i]));
-        }
-        return answers;
-    }
-
-    private long hash(Object object, int index) {
-        try {
-            return hash(object);
-        } catch (KeyException error) {
-            throw error.at(index);
-        }
+        return answerAll(all.length, i -> hash(all[i]), i -> Key.of(all[i]));
     }
 
     private long hash(Object object) {
         Key key = Key.of(object);
         requireKind(key.kind());
         return Xxh64.of(key.ownBytes(), seed);
-    }
-
-    private void requireType(KeyType type) {
-        requireKind(type.number());
     }
 
     private void requireKind(int asked) {
@@ -202,7 +173,7 @@ public final class BloomFilter {
         if (only != null) {
             return only;
         }
-        int number = Hash.part(hash, parts.length);
+        int number = Part.numberOf(hash, parts.length);
         if (parts[number] == null) {
             throw new PartException(
                     "key belongs to part " + number + " of the set, which is not open");
@@ -227,46 +198,47 @@ public final class BloomFilter {
         }
     }
 
+    private boolean[] answerAll(int count, IntToLongFunction hashAt, IntFunction<Key> keyAt) {
+        boolean[] answers = new boolean[count];
+        long[] hashes = new long[BATCH];
+        for (int from = 0; from < count; from += BATCH) {
+            answerBatch(hashes, Math.min(BATCH, count - from), answers, from, hashAt, keyAt);
+        }
+        return answers;
+    }
+
     /**
      * Reads one byte of each key's block first. These reads do not wait for each other, so their
      * cache misses overlap; Java has no other way to prefetch. Changes by day come before: what a
      * publish takes out of them is in the filter by then.
      */
-    private void answerBatch(long[] hashes, int count, boolean[] answers, int from, IntFunction<Key> keyAt) {
+    private void answerBatch(long[] hashes, int count, boolean[] answers, int from, IntToLongFunction hashAt, IntFunction<Key> keyAt) {
+        Boolean[] byDay = new Boolean[changes == null ? 0 : count];
+        int touched = 0;
+        int at = 0;
         try {
-            int touched = 0;
             if (followed != null) {
                 followed.requireUnchanged();
             }
-            Boolean[] byDay = changes == null ? null : changed(hashes, count, from, keyAt);
-            for (int i = 0; i < count; i++) {
-                touched |= partOf(hashes[i], from + i).touch(hashes[i]);
+            for (; at < count; at++) {
+                int place = from + at;
+                hashes[at] = hashAt.applyAsLong(place);
+                if (changes != null) {
+                    byDay[at] = changes.ask(hashes[at], () -> keyAt.apply(place).ownBytes());
+                }
+            }
+            for (at = 0; at < count; at++) {
+                touched |= partOf(hashes[at]).touch(hashes[at]);
             }
             // A use of the bytes, so that the compiler keeps the reads: a key whose
             // first byte is 0 is not there.
             for (int i = 0; i < count; i++) {
-                answers[from + i] = byDay != null && byDay[i] != null ? byDay[i] : touched != 0 && answer(hashes[i]);
+                answers[from + i] = changes != null && byDay[i] != null ? byDay[i] : touched != 0 && answer(hashes[i]);
             }
+        } catch (KeyException error) {
+            throw error.at(from + at);
         } catch (InternalError cut) {
             throw new ChangedFileException(cut);
-        }
-    }
-
-    /** What the changes say of the keys of a batch. */
-    private Boolean[] changed(long[] hashes, int count, int from, IntFunction<Key> keyAt) {
-        Boolean[] answers = new Boolean[count];
-        for (int i = 0; i < count; i++) {
-            int place = from + i;
-            answers[i] = changes.ask(hashes[i], () -> keyAt.apply(place).ownBytes());
-        }
-        return answers;
-    }
-
-    private Part partOf(long hash, int index) {
-        try {
-            return partOf(hash);
-        } catch (PartException error) {
-            throw error.at(index);
         }
     }
 

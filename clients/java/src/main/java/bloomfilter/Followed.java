@@ -66,8 +66,8 @@ final class Followed {
     private static final Path UPTIME = Path.of("/proc/uptime");
 
     private final ByteBuffer page;
-    private final List<Part> parts = new ArrayList<>();
-    private final Status.Place place;
+    final List<Part> parts = new ArrayList<>();
+    final Status.Place place;
     private final long told;
     private final byte[] who;
 
@@ -90,7 +90,7 @@ final class Followed {
         boolean isTracked = page.getInt(4) == TRACKED_VERSION;
         require(isTracked || page.getInt(4) == VERSION, "version",
                 "unsupported version " + page.getInt(4) + " of a followed file");
-        require(page.getLong(WHO_CHECKSUM) == hash(0, WHO_CHECKSUM), "checksum",
+        require(page.getLong(WHO_CHECKSUM) == Xxh64.of(bytes(0, WHO_CHECKSUM), 0), "checksum",
                 "checksum of the page does not match");
         require(page.getLong(8) == length, "length", "the file has another length than it says");
         int count = page.getInt(16);
@@ -137,27 +137,20 @@ final class Followed {
                 .order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    private long hash(int from, int to) {
-        byte[] bytes = new byte[to - from];
-        page.duplicate().position(from).get(bytes);
-        return Xxh64.of(bytes, 0);
-    }
-
     /** Each part is mapped by itself, as a buffer ends at 2 GB; returns where the last one ends. */
     private long mapParts(FileChannel channel, int count, long length, boolean verify) throws IOException {
         long at = PAGE;
         for (int i = 0; i < count; i++) {
             at = (at + PAGE - 1) / PAGE * PAGE;
             require(at + Header.BYTES <= length, "part", "a part is missing");
-            long size = Header.lengthOf(map(channel, at, Math.min(Header.EXACT_BYTES, length - at)));
-            require(size <= length - at, "part", "a part goes on behind the file's end");
-            ByteBuffer bytes = map(channel, at, size);
-            Header header = new Header(bytes, size);
+            Header header = new Header(map(channel, at, Math.min(Header.EXACT_BYTES, length - at)), Header.AS_STATED);
+            require(header.bytes <= length - at, "part", "a part goes on behind the file's end");
+            ByteBuffer bytes = map(channel, at, header.bytes);
             boolean isExact = header.levels.size() > 1;
             require(isExact || header.first.bitsSet == 0 && header.checksum == 0, "part",
                     "a part's header says of its bits what changes");
             parts.add(isExact ? Part.check(bytes, verify) : Part.of(header, bytes));
-            at += size;
+            at += header.bytes;
         }
         Opening.checkSet(parts);
         return at;
@@ -166,7 +159,7 @@ final class Followed {
     /** By boot, device and inode, which a copy does not keep. */
     private Status.Place findPlace(Path path) throws IOException {
         byte[] boot = bytes(BOOT, 16);
-        if (isZero(boot) && page.getLong(DEVICE) == 0 && page.getLong(INODE) == 0) {
+        if (isZero(bytes(BOOT, 32))) {
             return Status.Place.NONE;
         }
         long[] numbers = numbers(path);
@@ -227,14 +220,6 @@ final class Followed {
             sum += parts.get(i).sum((long) i << 32);
         }
         return sum;
-    }
-
-    List<Part> parts() {
-        return parts;
-    }
-
-    Status.Place place() {
-        return place;
     }
 
     /** A word that the follower may change meanwhile, in one load. */

@@ -10,6 +10,7 @@ final class Header {
 
     /** Of header and directory, which stand before the blocks of an exact filter. */
     static final int EXACT_BYTES = 128;
+    static final long AS_STATED = Long.MAX_VALUE;
     static final int MAX_BYTES = 512 * 1024 * 1024 - 4096;
     private static final int MAGIC = 0x464d4c42;
     private static final int CHECKSUM_AT = 52;
@@ -81,7 +82,7 @@ final class Header {
      * Checks and reads a header.
      *
      * @param start little-endian, the first 128 bytes of the filter, or all if there are fewer
-     * @param length bytes of the whole filter
+     * @param length bytes of the whole filter; AS_STATED where the header alone says it
      */
     Header(ByteBuffer start, long length) throws InvalidFilterException {
         require(length >= BYTES && start.limit() >= BYTES, "short",
@@ -97,7 +98,6 @@ final class Header {
         n = start.getLong(24);
         p = start.getDouble(32);
         checksum = start.getLong(56);
-        bytes = length;
         require(KeyType.isNumber(kind & 0xff), "key_type", "unknown key type " + (kind & 0xff));
         require(Kind.isWhole(kind), "columns", "columns do not match the key type");
         first.requireBlocks();
@@ -109,8 +109,9 @@ final class Header {
         others = exact ? start.getLong(72) : 0;
         Level last = levels.get(levels.size() - 1);
         long stated = last.start + last.length();
-        require(stated == length && length <= MAX_BYTES, "size", "length is " + length
-                + " and the header says " + stated + ", at most " + MAX_BYTES);
+        bytes = stated;
+        require((stated == length || length == AS_STATED) && stated <= MAX_BYTES, "size", "the header says "
+                + stated + " bytes, which is another length, or more than " + MAX_BYTES);
         require(part < parts, "part",
                 "part " + part + " is not below the number of parts " + parts);
         // Unsigned numbers from 2^63 up are negative here, and refused as well.
@@ -144,19 +145,6 @@ final class Header {
         start.duplicate().position(0).get(both, 0, 56).position(BYTES)
                 .get(both, 56, DIRECTORY_CHECKSUM_AT - BYTES);
         return Xxh64.of(both, 0);
-    }
-
-    /** How long a filter is whose first bytes these are; 64 if they say nothing of the format. */
-    static long lengthOf(ByteBuffer start) {
-        long first = stated(start, 6, 8);
-        return start.get(4) != EXACT ? BYTES + first
-                : EXACT_BYTES + first + stated(start, 81, 84) + stated(start, 101, 104);
-    }
-
-    private static long stated(ByteBuffer start, int log2At, int blocksAt) {
-        int log2 = blocksAt + 4 > start.limit() ? 0 : start.get(log2At) & 0xff;
-        return log2 < 9 || log2 > 16 ? 0
-                : Integer.toUnsignedLong(start.getInt(blocksAt)) << (log2 - 3);
     }
 
     static void require(boolean condition, String rule, String message)

@@ -21,11 +21,10 @@ public final class InvalidFilterException extends IOException {
         return rule;
     }
 
-    /** Says whose bytes they are; the innermost file counts. */
-    void in(Path path) {
-        if (file == null) {
-            file = path.toString();
-        }
+    /** The same error, said of a file. */
+    InvalidFilterException in(Path path) {
+        file = path.toString();
+        return this;
     }
 
     /** The file, or null if the bytes were of none. */

@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -81,13 +80,12 @@ final class Opening {
             Stamp stamp = new Stamp(path, start);
             if (Followed.isOne(start)) {
                 Followed followed = new Followed(path, channel, verify, identity);
-                return new BloomFilter(followed.parts(), stamp, followed);
+                return new BloomFilter(followed.parts, stamp, followed);
             }
             Header.require(identity == null, "identity", "it is of no list");
             return new BloomFilter(List.of(readFilter(channel, start)), stamp, null);
         } catch (InvalidFilterException error) {
-            error.in(path);
-            throw error;
+            throw error.in(path);
         }
     }
 
@@ -144,7 +142,6 @@ final class Opening {
             Header.require(header.part == i, "part",
                     "part " + header.part + " is where part " + i + " should be");
         }
-        commonKind(parts);
     }
 
     /** The kind of key of all filters that hold keys; NONE if none does. */

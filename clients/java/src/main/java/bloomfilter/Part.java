@@ -7,7 +7,9 @@ import java.nio.ByteOrder;
 final class Part {
     private static final int CHECKSUM_AT = 56;
     private static final int STEP = 4096;
-    private static final long TWO_PROBES = Hash.PROBE_MULTIPLIER * Hash.PROBE_MULTIPLIER;
+    private static final long PROBE_MULTIPLIER = 0x9e3779b97f4a7c15L;
+    private static final long TWO_PROBES = PROBE_MULTIPLIER * PROBE_MULTIPLIER;
+    private static final long PART_MULTIPLIER = 0xd6e8feb86659fd93L;
 
     final Header header;
     private final ByteBuffer bytes;
@@ -128,8 +130,8 @@ final class Part {
     }
 
     private boolean isConfirmed(long hash) {
-        return !upper[0].inLevel(Hash.ofLevel(0, header.salt, hash))
-                || upper[1].inLevel(Hash.ofLevel(1, header.salt, hash));
+        return !upper[0].inLevel(hashOfLevel(0, header.salt, hash))
+                || upper[1].inLevel(hashOfLevel(1, header.salt, hash));
     }
 
     /** Two probes a branch: a stranger is guessed wrong less often, and nobody waits longer. */
@@ -139,7 +141,7 @@ final class Part {
         long probe = hash;
         int i = probes;
         for (; i >= 2; i -= 2) {
-            int first = (int) (probe * Hash.PROBE_MULTIPLIER >>> bitShift);
+            int first = (int) (probe * PROBE_MULTIPLIER >>> bitShift);
             probe *= TWO_PROBES;
             int second = (int) (probe >>> bitShift);
             if ((byteAt(all, start + (first >>> 3)) >>> (first & 7)
@@ -147,7 +149,7 @@ final class Part {
                 return false;
             }
         }
-        int last = (int) (probe * Hash.PROBE_MULTIPLIER >>> bitShift);
+        int last = (int) (probe * PROBE_MULTIPLIER >>> bitShift);
         return i == 0 || (byteAt(all, start + (last >>> 3)) >>> (last & 7) & 1) != 0;
     }
 
@@ -158,12 +160,31 @@ final class Part {
 
     /** Reads what the first probe will read, so that it is in the cache later. */
     byte touch(long hash) {
-        int at = start(hash) + ((int) (hash * Hash.PROBE_MULTIPLIER >>> bitShift) >>> 3);
+        int at = start(hash) + ((int) (hash * PROBE_MULTIPLIER >>> bitShift) >>> 3);
         return byteAt(heap, at);
     }
 
     /** Where the block of a hash begins; below 2^29, as the size is checked. */
     private int start(long hash) {
-        return start + (int) (Hash.reduce(hash, blocks) << log2BlockBytes);
+        return start + (int) (reduce(hash, blocks) << log2BlockBytes);
+    }
+
+    /** The high 64 bits of the unsigned product; range is not negative. */
+    private static long reduce(long hash, long range) {
+        return Math.multiplyHigh(hash, range) + ((hash >> 63) & range);
+    }
+
+    /** The number of a hash's part in a set of so many. */
+    static int numberOf(long hash, int parts) {
+        long mixed = (hash ^ (hash >>> 32)) * PART_MULTIPLIER;
+        return (int) reduce(mixed ^ (mixed >>> 32), parts);
+    }
+
+    /** A key's hash for level 2 or 3 of an exact filter, whose number is 0 or 1. */
+    private static long hashOfLevel(int level, int salt, long hash) {
+        long x = hash + (level + 1 + (level == 1 ? 64L * salt : 0)) * PROBE_MULTIPLIER;
+        x = (x ^ x >>> 30) * 0xbf58476d1ce4e5b9L;
+        x = (x ^ x >>> 27) * 0x94d049bb133111ebL;
+        return x ^ x >>> 31;
     }
 }

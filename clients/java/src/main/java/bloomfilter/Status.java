@@ -40,7 +40,7 @@ public final class Status {
         list = page == null ? null : page.name();
         identity = page == null ? null : page.identity();
         serial = page == null ? 0 : page.serial();
-        place = page == null ? Place.NONE : page.place();
+        place = page == null ? Place.NONE : page.place;
         file = place == Place.NONE ? null : page;
         changes = page == null || page.changes == null ? 0 : page.changes.count();
         trueAt = place == Place.HERE ? moment(Followed.TRUE_AT) : null;

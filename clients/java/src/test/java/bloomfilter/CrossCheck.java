@@ -27,6 +27,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -119,7 +120,7 @@ public final class CrossCheck {
         }
     }
 
-    private static String each(List<String> fields, Function<String, String> answer) {
+    private static <T> String each(List<T> fields, Function<T, String> answer) {
         return fields.stream().map(field -> {
             try {
                 return answer.apply(field);
@@ -135,18 +136,23 @@ public final class CrossCheck {
 
     /** Asks by both overloads where it is a long. */
     private static String ask(BloomFilter filter, Object value) {
-        boolean found = filter.contains(value);
-        boolean isOne = filter.contains(Key.of(value)) == found
-                && (!(value instanceof Long) || filter.contains((long) value) == found);
-        return isOne ? digit(found) : "differ";
+        return agreed(List.of(() -> digit(filter.contains(value)), () -> digit(filter.contains(Key.of(value))),
+                () -> digit(value instanceof Long ? filter.contains((long) value) : filter.contains(value))));
     }
 
     private static String askMany(BloomFilter filter, List<Object> values) {
-        boolean[] found = filter.containsMany(values);
-        if (values.stream().allMatch(value -> value instanceof Long)
-                && !Arrays.equals(found, filter.containsMany(values.stream().mapToLong(value -> (long) value).toArray()))) {
-            return "differ";
-        }
+        boolean isLong = values.stream().allMatch(value -> value instanceof Long);
+        return agreed(List.of(() -> digits(filter.containsMany(values)), () -> digits(isLong
+                ? filter.containsMany(values.stream().mapToLong(value -> (long) value).toArray()) : filter.containsMany(values))));
+    }
+
+    /** The first one's answer or error, if the others have the same. */
+    private static String agreed(List<Supplier<String>> ways) {
+        String answers = each(ways, Supplier::get);
+        return Arrays.stream(answers.split("\t", -1)).distinct().count() == 1 ? ways.get(0).get() : "differ";
+    }
+
+    private static String digits(boolean[] found) {
         return IntStream.range(0, found.length).mapToObj(i -> digit(found[i])).collect(Collectors.joining());
     }
 

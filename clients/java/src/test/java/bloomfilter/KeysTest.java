@@ -2,7 +2,6 @@ package bloomfilter;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
@@ -20,11 +19,8 @@ import java.time.LocalTime;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
-import java.util.UUID;
 import org.junit.Test;
 
 /** Java's types as keys, and the errors of those that are none. */
@@ -33,44 +29,15 @@ public class KeysTest {
             OffsetDateTime.of(2024, 2, 29, 12, 34, 56, 789012000, ZoneOffset.UTC);
 
     @Test
-    public void rows() throws IOException {
-        assertEquals(Key.row(Key.integer(7), Key.text("x")), Key.row(7, "x"));
-        assertEquals("row(integer, text) key", Key.row(7, "x").toString());
-        assertEquals("row 01080000000700000000000000020100000078", Key.row(7, "x").describe());
-        assertEquals("integer 2a00000000000000", Key.of(42).describe());
-        assertEquals("text -", Key.of(" ").describe());
-    }
-
-    @Test
-    public void whatIsNoRow() {
-        for (Object[] columns : new Object[][] {
-                {}, {1, 2, 3, 4, 5, 6, 7}, {1, null}, {Key.row(1)}, {true}}) {
-            assertThrows(KeyTypeException.class, () -> Key.row(columns));
-        }
-    }
-
-    @Test
-    public void eachOverloadRefusesAnotherType() throws IOException {
-        for (Object key : List.of("42", 42.0, new byte[8])) {
-            assertThrows(KeyTypeException.class, () -> Support.filter("integer").contains(key));
-        }
-        assertThrows(KeyTypeException.class, () -> Support.filter("text").contains(1));
-        assertThrows(KeyTypeException.class, () -> Support.filter("text").containsMany(new long[1]));
-    }
-
-    @Test
     public void objectsThatAreNoKeys() throws IOException {
-        List<Object> others = Arrays.asList(true, 'c', BigInteger.ONE, LocalTime.NOON,
-                new Object(), new int[1], null);
-        for (String name : List.of("empty", "integer", "text")) {
-            BloomFilter filter = Support.filter(name);
-            for (Object other : others) {
-                assertThrows(KeyTypeException.class, () -> filter.contains(other));
-                assertThrows(KeyTypeException.class,
-                        () -> filter.containsMany(Collections.singletonList(other)));
-            }
-            assertThrows(KeyTypeException.class, () -> filter.contains('c'));
+        BloomFilter filter = Support.filter("empty");
+        for (Object other : Arrays.asList(true, 'c', BigInteger.ONE, LocalTime.NOON, new Object(), new int[1], null)) {
+            assertThrows(KeyTypeException.class, () -> filter.contains(other));
+            assertThrows(KeyTypeException.class, () -> Key.row(1, other));
         }
+        assertThrows(KeyTypeException.class, () -> filter.contains('c'));
+        assertThrows(KeyTypeException.class, () -> Key.row(Key.row(1)));
+        assertEquals("row(integer, text) key", Key.row(7, "x").toString());
     }
 
     @Test
@@ -82,16 +49,6 @@ public class KeysTest {
         assertTrue(filter.contains(42L));
         assertTrue(filter.contains(Integer.valueOf(-1)));
         assertTrue(filter.contains((Object) Short.valueOf((short) -1)));
-    }
-
-    @Test
-    public void floatsThatAreOneKey() throws IOException {
-        BloomFilter floats = Support.filter("float");
-        assertTrue(floats.contains(-0.0));
-        assertTrue(floats.contains(Double.longBitsToDouble(0xfff8000000000001L)));
-        assertTrue(floats.contains(1f));
-        assertTrue(floats.contains(0.1));
-        assertFalse(floats.contains(0.1f));
     }
 
     @Test
@@ -134,13 +91,12 @@ public class KeysTest {
     public void infinitiesAsInTheJdbcDriver() {
         byte[] last = Key.integerBytes(Long.MAX_VALUE);
         byte[] first = Key.integerBytes(Long.MIN_VALUE);
-        assertEquals(Key.raw(KeyType.DATE, last), Key.of(LocalDate.MAX));
-        assertEquals(Key.raw(KeyType.DATE, first), Key.of(LocalDate.MIN));
-        assertEquals(Key.raw(KeyType.TIMESTAMP, last), Key.of(LocalDateTime.MAX));
-        assertEquals(Key.raw(KeyType.TIMESTAMP, first), Key.of(LocalDateTime.MIN));
-        assertEquals(Key.raw(KeyType.TIMESTAMPTZ, last), Key.of(OffsetDateTime.MAX));
-        assertEquals(Key.raw(KeyType.TIMESTAMPTZ, first), Key.of(OffsetDateTime.MIN));
-        assertEquals(Key.raw(KeyType.TIMESTAMPTZ, last), Key.of(Instant.MAX));
+        for (Object value : List.of(LocalDate.MAX, LocalDateTime.MAX, OffsetDateTime.MAX, Instant.MAX)) {
+            assertArrayEquals(last, Key.of(value).bytes());
+        }
+        for (Object value : List.of(LocalDate.MIN, LocalDateTime.MIN, OffsetDateTime.MIN, Instant.MIN)) {
+            assertArrayEquals(first, Key.of(value).bytes());
+        }
     }
 
     @Test
@@ -158,9 +114,6 @@ public class KeysTest {
 
     @Test
     public void addresses() throws IOException {
-        assertEquals(Key.raw(KeyType.INET, new byte[] {4, 8, 10, 0, 0, 1}),
-                Key.inet(InetAddress.getByName("10.0.0.1"), 8));
-        assertEquals(18, Key.of(InetAddress.getByName("2001:db8::1")).bytes().length);
         assertThrows(KeyValueException.class, () -> Key.inet(new byte[5], 1));
         assertThrows(KeyValueException.class, () -> Key.inet(new byte[4], 33));
         assertThrows(KeyValueException.class, () -> Key.inet(new byte[4], -1));
@@ -187,6 +140,7 @@ public class KeysTest {
         assertEquals(key, Key.of(0.1f));
         assertNotEquals(key, Key.floating(0.1));
         assertEquals(Key.floating(Double.NaN), Key.real(Double.NaN));
+        assertEquals(Key.floating(Double.NaN), Key.of(Double.longBitsToDouble(0xfff8000000000001L)));
         assertEquals(Key.floating(Double.NEGATIVE_INFINITY), Key.real(Double.NEGATIVE_INFINITY));
         assertEquals(Key.floating(0), Key.real(-0.0));
         for (double none : new double[] {1e39, -1e300, 1e-60}) {
@@ -194,17 +148,4 @@ public class KeysTest {
         }
     }
 
-    @Test
-    public void errorsOfABatchNameTheKey() throws IOException {
-        BloomFilter filter = Support.filter("text");
-        List<Object> keys = new ArrayList<>(Collections.nCopies(40, "a"));
-        keys.set(35, "\ud800");
-        KeyException error = assertThrows(KeyValueException.class, () -> filter.containsMany(keys));
-        assertEquals(35, error.index());
-        assertEquals("key 35: text has an unpaired surrogate", error.getMessage());
-        keys.set(33, 7);
-        assertEquals(33, assertThrows(KeyTypeException.class,
-                () -> filter.containsMany(keys)).index());
-        assertEquals(-1, assertThrows(KeyTypeException.class, () -> filter.contains(7)).index());
-    }
 }
