@@ -82,7 +82,8 @@ def overwritten_or_lost():
 
 
 def identity():
-    opened("first", path := follow(HERE), "watch", "identity=" + IDENTITY.upper(), name="w")
+    opened("upper case", path := follow(HERE), "identity=" + IDENTITY.upper())
+    opened("first", path, "watch", "identity=" + IDENTITY.upper(), name="w")
     follow(sealed(HERE[:32] + bytes([HERE[32] ^ 1]) + HERE[33:]), path=path)
     expect("another list", error("InvalidFilterError", "identity"), "reload", "w")
     for other in (path, write(integers_filter((1,)))):
@@ -154,6 +155,7 @@ def replaced():
         answers("the old one stays", "011", *asked, name="w")
     write(integers_filter((1, 2)), path)
     expect("the next", "true", "reload", "w")
+    expect("no error any more", "", "told", "w", of=only("python"))
     write(integers_filter((2, 3)), path)
     eventually("it looks by itself", lambda _, answer: answer == "1", "ask", "w", "integer 3")
     write(b"BLMF", path)

@@ -298,14 +298,12 @@ filter_open(PyObject *type, PyObject *args)
 	const char *identity;
 	int			watched;
 	int			code;
-	Filter	   *self;
+	Filter	   *self = create(type);
 
-	if (!PyArg_ParseTuple(args, "O&Ipz:_open", PyUnicode_FSConverter, &path, &flags, &watched, &identity))
-		return NULL;
-	self = create(type);
-	if (self == NULL)
+	if (self == NULL ||
+		!PyArg_ParseTuple(args, "O&Ipz:_open", PyUnicode_FSConverter, &path, &flags, &watched, &identity))
 	{
-		Py_DECREF(path);
+		Py_XDECREF(self);
 		return NULL;
 	}
 	Py_BEGIN_ALLOW_THREADS
@@ -335,14 +333,11 @@ filter_from_bytes(PyObject *type, PyObject *args)
 	Py_buffer	view;
 	unsigned	flags;
 	int			code;
-	Filter	   *self;
+	Filter	   *self = create(type);
 
-	if (!PyArg_ParseTuple(args, "y*I:_from_bytes", &view, &flags))
-		return NULL;
-	self = create(type);
-	if (self == NULL)
+	if (self == NULL || !PyArg_ParseTuple(args, "y*I:_from_bytes", &view, &flags))
 	{
-		PyBuffer_Release(&view);
+		Py_XDECREF(self);
 		return NULL;
 	}
 	code = bloomfilter_open_memory(view.buf, (size_t) view.len, flags | BLOOMFILTER_COPY, &self->own, &detail);

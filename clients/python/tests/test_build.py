@@ -12,13 +12,10 @@ from . import support
 
 class Build(support.InFolder):
     def test_n_and_p_give_the_size(self):
-        filter_ = BloomFilter.build(range(1000), 1000, 0.001, seed=-5)
-        info = filter_.info
-        self.assertEqual((info.n, info.p, info.seed, info.key_type), (1000, 0.001, -5, "integer"))
-        self.assertLess(info.fpr, 0.001)
-        self.assertAlmostEqual(info.cardinality, 1000, delta=50)
-        self.assertTrue(all(filter_.contains_many(range(1000))))
-        self.assertLess(sum(filter_.contains_many(range(5000, 15000))), 30)
+        info = BloomFilter.build(range(2000), 1000, 0.001, seed=-5).info
+        self.assertEqual((info.n, info.p, info.seed, info.key_type, info.over_capacity), (1000, 0.001, -5, "integer", True))
+        self.assertGreater(info.fpr, info.p)
+        self.assertAlmostEqual(info.cardinality, 2000, delta=100)
 
     def test_without_n_the_different_keys_count(self):
         self.assertEqual(BloomFilter.build([1, 2, 2, 3, 1]).info.n, 3)
@@ -31,11 +28,6 @@ class Build(support.InFolder):
         for key in (1, "a", b"a", 1.5, (1, "a"), (7,), uuid.uuid4(), datetime.date(2024, 1, 1)):
             self.assertIn(key, BloomFilter.build([key]))
         self.assertTrue(all(BloomFilter.build(array.array("q", range(50))).contains_many(range(50))))
-
-    def test_too_many_keys_are_told(self):
-        info = BloomFilter.build(range(2000), 100).info
-        self.assertTrue(info.over_capacity)
-        self.assertGreater(info.fpr, info.p)
 
     def test_a_changed_source_does_not_change_the_filter(self):
         source = bytearray(support.integers([7]))

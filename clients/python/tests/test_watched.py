@@ -15,27 +15,6 @@ class Watched(support.InFolder):
         super().setUp()
         self.replace(support.integers([1, 2]))
 
-    def test_a_watched_one_is_asked_as_a_filter(self):
-        watched = WatchedBloomFilter(self.path)
-        before = watched.current
-        self.replace(support.integers([2, 3]))
-        watched.reload()
-        self.assertIn(3, watched)
-        self.assertEqual(watched.contains_many([1, 2, 3]), [False, True, True])
-        self.assertTrue(watched.contains(2))
-        self.assertEqual(watched.info, watched.current.info)
-        self.assertIn(1, before)
-
-    def test_error_is_none_after_a_success(self):
-        watched = WatchedBloomFilter(self.path)
-        for data, error in ((b"BLMF", self.path), (support.integers([1, 4]), None)):
-            self.replace(data)
-            try:
-                watched.reload()
-            except InvalidFilterError:
-                self.assertIn(error, watched.error)
-        self.assertIsNone(watched.error)
-
     def test_a_followed_file(self):
         identity = "0f8fad5b-d9cb-469f-a165-70867728950e"
         self.replace(support.page())

@@ -181,7 +181,7 @@ class BloomFilter(_Asked):
         `identity` is that of the list, a UUID: the file of another one, or of none, is refused.
         """
         self = cls._open_path(path, verify, copy, identity, False)
-        if identity is not None and self.status.identity != identity:
+        if identity is not None and self.status.identity != identity.lower():
             self.close()
             raise error_of(-24, f"{os.fsdecode(path)}: it is not the list {identity}", 0)
         return self

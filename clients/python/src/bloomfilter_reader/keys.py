@@ -205,10 +205,8 @@ _ENCODERS: Dict[Type[Any], Callable[[Any], Tuple[int, bytes]]] = {
     float: _float,
     datetime.date: lambda key: (DATE, _INT64.pack(key.toordinal() - _EPOCH_ORDINAL)),
     datetime.datetime: _datetime,
-    ipaddress.IPv4Address: _inet,
+    ipaddress.IPv4Address: _inet,  # of which an interface is one
     ipaddress.IPv6Address: _inet,
-    ipaddress.IPv4Interface: _inet,
-    ipaddress.IPv6Interface: _inet,
     ipaddress.IPv4Network: _inet,
     ipaddress.IPv6Network: _inet,
     MacAddress: lambda key: (MACADDR, key.data),

@@ -108,10 +108,9 @@ final class Header {
         salt = exact ? start.get(64) & 0xff : 0;
         others = exact ? start.getLong(72) : 0;
         Level last = levels.get(levels.size() - 1);
-        long stated = last.start + last.length();
-        bytes = stated;
-        require((stated == length || length == AS_STATED) && stated <= MAX_BYTES, "size", "the header says "
-                + stated + " bytes, which is another length, or more than " + MAX_BYTES);
+        bytes = last.start + last.length();
+        require((bytes == length || length == AS_STATED) && bytes <= MAX_BYTES, "size", "the header says "
+                + bytes + " bytes, which is another length, or more than " + MAX_BYTES);
         require(part < parts, "part",
                 "part " + part + " is not below the number of parts " + parts);
         // Unsigned numbers from 2^63 up are negative here, and refused as well.
