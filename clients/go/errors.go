@@ -4,13 +4,8 @@ import "fmt"
 
 // InvalidFilterError says that bytes are not a valid filter.
 type InvalidFilterError struct {
-	// Rule is the word of the first broken rule in the format's description:
-	// short, magic, version, header_checksum, hash, probes, block_bits,
-	// key_type, columns, blocks, size, part, capacity, rate, bits_set,
-	// empty_key_type, checksum.
-	Rule string
-	// Reason says it in words.
-	Reason string
+	Rule   string // the word of the first broken rule, as section 7 of doc/FORMAT.md has it
+	Reason string // it in a sentence
 }
 
 func (e *InvalidFilterError) Error() string {

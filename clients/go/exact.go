@@ -53,31 +53,15 @@ func readLevel(b []byte) (*header, error) {
 	return l, nil
 }
 
-// upperLevels are those of an exact filter that is open.
-type upperLevels struct {
-	salt  uint64
-	parts [2]*part
-}
-
-// newUpper takes the blocks behind those of level 1.
-func newUpper(h *header, blocks []byte) *upperLevels {
-	u := &upperLevels{salt: uint64(h.salt)}
-	for i, level := range h.upper {
-		u.parts[i] = newPart(level, blocks[:level.blocksBytes()])
-		blocks = blocks[level.blocksBytes():]
-	}
-	return u
-}
-
-// hash is a key's hash for level 2 or 3, which is i 0 or 1.
-func (u *upperLevels) hash(i int, hash uint64) uint64 {
-	hash += (uint64(i+1) + 64*u.salt*uint64(i)) * probeMultiplier
+// levelHash is a key's hash for level 2 or 3, which is i 0 or 1.
+func (p *part) levelHash(i int, hash uint64) uint64 {
+	hash += (uint64(i+1) + 64*uint64(p.header.salt)*uint64(i)) * probeMultiplier
 	hash = (hash ^ hash>>30) * 0xbf58476d1ce4e5b9
 	hash = (hash ^ hash>>27) * 0x94d049bb133111eb
 	return hash ^ hash>>31
 }
 
 // confirms is the answer for a key that level 1 lets in.
-func (u *upperLevels) confirms(hash uint64) bool {
-	return !u.parts[0].levelContains(u.hash(0, hash)) || u.parts[1].levelContains(u.hash(1, hash))
+func (p *part) confirms(hash uint64) bool {
+	return !p.upper[0].levelContains(p.levelHash(0, hash)) || p.upper[1].levelContains(p.levelHash(1, hash))
 }

@@ -132,6 +132,7 @@ func (w *followed) check(info os.FileInfo, c config) (parts []*part, err error) 
 	b := w.mem.bytes
 	count := binary.LittleEndian.Uint32(b[16:])
 	table, hasTable := tableBytes(b)
+	name, rest, _ := bytes.Cut(b[nameAt:whoChecksumAt], []byte{0})
 	switch {
 	case string(b[:4]) != "BLML":
 		return nil, invalid("magic", "does not start with BLMF or BLML")
@@ -143,14 +144,14 @@ func (w *followed) check(info os.FileInfo, c config) (parts []*part, err error) 
 		return nil, invalid("length", "the file has another length than it says")
 	case count < 1 || count > maxParts:
 		return nil, invalid("who", "the number of parts is not between 1 and 65535")
-	case !hasTable || !allZero(b[nameAt+nameBytes:whoChecksumAt]) || !allZero(afterName(b)):
+	case !hasTable || len(name) > maxName || !allZero(rest):
 		return nil, invalid("who", "a field of the page is not 0 that must be")
 	}
 	if w.isLost() {
 		return nil, invalid("lost", (&ChangedFileError{}).Error())
 	}
 	if id := identityOf(b); c.identity != "" && c.identity != id {
-		return nil, invalid("identity", fmt.Sprintf("it is of list %s, %s, and not %s", printable(b[nameAt:nameAt+nameBytes]), id, c.identity))
+		return nil, invalid("identity", fmt.Sprintf("it is of list %s, %s, and not %s", printable(name), id, c.identity))
 	}
 	if parts, err = partsOf(b, count, table, !c.trust); err != nil {
 		return nil, err
@@ -160,16 +161,6 @@ func (w *followed) check(info os.FileInfo, c config) (parts []*part, err error) 
 		return nil, invalid("sum", "the parts are not those that the page was written for")
 	}
 	return parts, nil
-}
-
-// afterName is what follows the list's name in its field.
-func afterName(b []byte) []byte {
-	field := b[nameAt : nameAt+nameBytes]
-	length := bytes.IndexByte(field, 0)
-	if length < 0 || length > maxName {
-		length = maxName
-	}
-	return field[length:]
 }
 
 func partsOf(b []byte, count uint32, table int, thorough bool) (parts []*part, err error) {
@@ -401,8 +392,7 @@ func (w *followed) isLost() bool { return w.load(supersededAt) == lost && !isNob
 
 // identityOf is the list's, as a UUID.
 func identityOf(page []byte) string {
-	id := hex.EncodeToString(page[32:48])
-	return strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-")
+	return fmt.Sprintf("%x-%x-%x-%x-%x", page[32:36], page[36:38], page[38:40], page[40:42], page[42:48])
 }
 
 // health is what the follower says of its looks, and what one that is no more can't say.

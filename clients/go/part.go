@@ -22,22 +22,23 @@ type part struct {
 	bitShift   uint8  // from a probe to its bit
 	probes     uint8
 	header     *header
-	upper      *upperLevels // of an exact filter, or nil
+	upper      []*part // levels 2 and 3 of an exact filter, or nil
 }
 
 // newPart takes the bytes behind the header, and behind an exact filter's directory.
 func newPart(h *header, blocks []byte) *part {
 	p := &part{
-		blocks:     blocks,
+		blocks:     blocks[:h.blocksBytes()],
 		count:      uint64(h.blocks),
 		blockShift: h.log2Block - 3,
 		bitShift:   64 - h.log2Block,
 		probes:     h.probes,
 		header:     h,
 	}
-	if h.upper != nil {
-		p.blocks = blocks[:h.blocksBytes()]
-		p.upper = newUpper(h, blocks[h.blocksBytes():])
+	rest := blocks[h.blocksBytes():]
+	for _, level := range h.upper {
+		p.upper = append(p.upper, newPart(level, rest))
+		rest = rest[level.blocksBytes():]
 	}
 	return p
 }
@@ -95,7 +96,7 @@ func (p *part) block(hash uint64) []byte {
 
 // contains asks the upper levels of an exact filter only for keys that level 1 lets in.
 func (p *part) contains(hash uint64) bool {
-	return p.levelContains(hash) && (p.upper == nil || p.upper.confirms(hash))
+	return p.levelContains(hash) && (p.upper == nil || p.confirms(hash))
 }
 
 func (p *part) levelContains(hash uint64) bool {

@@ -1,5 +1,4 @@
 // What the tests share: files of the vectors, folders, servers.
-import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import http from 'node:http'
@@ -58,11 +57,4 @@ export async function listen (t, answer) {
     server.close()
   })
   return `http://127.0.0.1:${server.address().port}/x.bloom`
-}
-
-/** Waits for something, a minute at most. */
-export async function until (done) {
-  for (const end = Date.now() + 60000; !done(); await new Promise((resolve) => setTimeout(resolve, 5))) {
-    assert.ok(Date.now() < end, String(done))
-  }
 }

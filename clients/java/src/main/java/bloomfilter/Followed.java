@@ -96,8 +96,7 @@ final class Followed {
         int count = page.getInt(16);
         require(count >= 1 && count <= MAX_PARTS, "who", "the number of parts is not 1 to 65535");
         long tableBytes = Changes.bytes(page.getInt(LOG2_SLOTS));
-        require(tableBytes >= 0 && (isTracked || tableBytes == 0) && isZero(bytes(NAME + NAME_BYTES, WHO_CHECKSUM - NAME - NAME_BYTES))
-                && isRightName(), "who", "a field of the page is not 0 that must be");
+        require(tableBytes >= 0 && (isTracked || tableBytes == 0) && isRightName(), "who", "a field of the page is not 0 that must be");
         require(!isLost(), "lost", "its follower found it damaged");
         require(identity == null || identity.equals(identity()), "identity",
                 "it is of list " + name() + ", " + identity() + ", and not " + identity);
@@ -119,12 +118,11 @@ final class Followed {
 
     /** The name ends within its bytes, and behind it all is 0. */
     private boolean isRightName() {
-        byte[] field = bytes(NAME, NAME_BYTES);
-        int length = 0;
-        while (length < MAX_NAME && field[length] != 0) {
-            length++;
+        int end = NAME;
+        while (end < NAME + MAX_NAME && page.get(end) != 0) {
+            end++;
         }
-        return isZero(Arrays.copyOfRange(field, length, NAME_BYTES));
+        return isZero(bytes(end, WHO_CHECKSUM - end));
     }
 
     /** Whether a file that begins so is one. */
@@ -276,8 +274,6 @@ final class Followed {
 
     /** A text up to its first zero byte. */
     private String text(int at, int length, Charset charset) {
-        String text = new String(bytes(at, length), charset);
-        int end = text.indexOf('\0');
-        return end < 0 ? text : text.substring(0, end);
+        return new String(bytes(at, length), charset).split("\0", 2)[0];
     }
 }

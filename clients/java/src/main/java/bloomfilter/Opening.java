@@ -61,15 +61,9 @@ final class Opening {
             }
         }
 
-        @Override
-        public boolean equals(Object other) {
-            return other instanceof Stamp && Objects.equals(((Stamp) other).key, key)
-                    && ((Stamp) other).bytes.equals(bytes);
-        }
-
-        @Override
-        public int hashCode() {
-            return Objects.hash(key, bytes);
+        /** Whether the file is the same one, and has the same content. */
+        boolean isThat(Stamp now) {
+            return now != null && Objects.equals(now.key, key) && now.bytes.equals(bytes);
         }
     }
 

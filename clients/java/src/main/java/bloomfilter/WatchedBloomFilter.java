@@ -109,7 +109,7 @@ public final class WatchedBloomFilter {
             if (current != null) {
                 Opening.Stamp now = Opening.Stamp.orNull(path);
                 requireNotOverwritten(now);
-                if (current.stamp.equals(now)) {
+                if (current.stamp.isThat(now)) {
                     current.checkWho();
                     return false;
                 }
