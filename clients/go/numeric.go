@@ -25,21 +25,19 @@ func NumericKey(value string) (Key, error) {
 		return Key{}, keyError(Numeric, "%.40q is out of range", value)
 	}
 	sign := value[:len(value)-len(digits)]
-	whole, part := strings.TrimLeft(integer, "0"), strings.TrimRight(fraction, "0")
-	if whole == "" {
-		whole = "0"
+	if hasPoint {
+		value = strings.TrimRight(strings.TrimRight(value, "0"), ".")
+		digits = value[len(sign):]
 	}
-	end := len(sign) + len(integer)
-	if part != "" {
-		end += 1 + len(part)
+	rest := strings.TrimLeft(digits, "0")
+	if rest == "" || rest[0] == '.' {
+		rest = digits[len(digits)-len(rest)-1:]
 	}
 	switch {
-	case whole == "0" && part == "":
+	case rest == "0":
 		value = "0"
-	case len(whole) == len(integer):
-		value = value[:end]
-	default:
-		value = sign + whole + value[len(sign)+len(integer):end]
+	case len(rest) < len(digits):
+		value = sign + rest
 	}
 	return Key{keyType: Numeric, long: value}, nil
 }

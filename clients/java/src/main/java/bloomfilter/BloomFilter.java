@@ -133,11 +133,11 @@ public final class BloomFilter {
 
     /** A key that was changed by day has the answer of its change, whatever the filter says. */
     private boolean answerTracked(Key key) {
-        requireKind(key.kind());
-        long hash = Xxh64.of(key.ownBytes(), seed);
+        requireKind(key.kind);
+        long hash = Xxh64.of(key.bytes, seed);
         try {
             followed.requireUnchanged();
-            Boolean change = changes.ask(hash, key::ownBytes);
+            Boolean change = changes.ask(hash, () -> key.bytes);
             return change != null ? change : answer(hash);
         } catch (InternalError cut) {
             throw new ChangedFileException(cut);
@@ -158,8 +158,8 @@ public final class BloomFilter {
 
     private long hash(Object object) {
         Key key = Key.of(object);
-        requireKind(key.kind());
-        return Xxh64.of(key.ownBytes(), seed);
+        requireKind(key.kind);
+        return Xxh64.of(key.bytes, seed);
     }
 
     private void requireKind(int asked) {
@@ -224,7 +224,7 @@ public final class BloomFilter {
                 int place = from + at;
                 hashes[at] = hashAt.applyAsLong(place);
                 if (changes != null) {
-                    byDay[at] = changes.ask(hashes[at], () -> keyAt.apply(place).ownBytes());
+                    byDay[at] = changes.ask(hashes[at], () -> keyAt.apply(place).bytes);
                 }
             }
             for (at = 0; at < count; at++) {

@@ -5,8 +5,6 @@ package bloomfilter;
  * or its follower found it damaged. Of a watched filter each question is this error until there is a new one.
  */
 public final class ChangedFileException extends IllegalStateException {
-    private static final long serialVersionUID = 1L;
-
     ChangedFileException(Throwable cause) {
         super("bloomfilter file was cut short, overwritten, or found damaged by its follower", cause);
     }

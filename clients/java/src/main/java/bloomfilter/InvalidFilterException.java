@@ -5,8 +5,6 @@ import java.nio.file.Path;
 
 /** The bytes are not a valid filter. The message begins with the name of their file. */
 public final class InvalidFilterException extends IOException {
-    private static final long serialVersionUID = 1L;
-
     private final String rule;
 
     private String file;

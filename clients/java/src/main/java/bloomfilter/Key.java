@@ -42,8 +42,8 @@ public final class Key {
     /** What stands before a column's bytes: its type and its length. */
     static final int COLUMN_HEAD = 5;
 
-    private final int kind;
-    private final byte[] bytes;
+    final int kind;
+    final byte[] bytes;
 
     private Key(KeyType type, byte[] bytes) {
         this(type.number(), bytes);
@@ -58,17 +58,9 @@ public final class Key {
         return Kind.type(kind);
     }
 
-    int kind() {
-        return kind;
-    }
-
     /** The key bytes, a copy. */
     public byte[] bytes() {
         return bytes.clone();
-    }
-
-    byte[] ownBytes() {
-        return bytes;
     }
 
     /**

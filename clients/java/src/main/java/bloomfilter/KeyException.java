@@ -2,8 +2,6 @@ package bloomfilter;
 
 /** A key that the filter can't be asked for; it is never answered with "no". */
 public class KeyException extends IllegalArgumentException {
-    private static final long serialVersionUID = 1L;
-
     private int index = -1;
 
     KeyException(String message) {
