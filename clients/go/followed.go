@@ -127,8 +127,7 @@ func openFollowed(file *os.File, info os.FileInfo, c config) (*Filter, error) {
 }
 
 // check returns the parts of a sound file, and finds out what it tells of its serial.
-func (w *followed) check(info os.FileInfo, c config) (parts []*part, err error) {
-	defer catchFault(debug.SetPanicOnFault(true), &err)
+func (w *followed) check(info os.FileInfo, c config) ([]*part, error) {
 	b := w.mem.bytes
 	count := binary.LittleEndian.Uint32(b[16:])
 	table, hasTable := tableBytes(b)
@@ -153,7 +152,8 @@ func (w *followed) check(info os.FileInfo, c config) (parts []*part, err error) 
 	if id := identityOf(b); c.identity != "" && c.identity != id {
 		return nil, invalid("identity", fmt.Sprintf("it is of list %s, %s, and not %s", printable(name), id, c.identity))
 	}
-	if parts, err = partsOf(b, count, table, !c.trust); err != nil {
+	parts, err := partsOf(b, count, table, !c.trust)
+	if err != nil {
 		return nil, err
 	}
 	w.findPlace(info)
@@ -269,7 +269,6 @@ func sumOf(parts []*part, b []byte) (sum uint64) {
 
 // copy takes the page first and then the parts, so that these have everything of its serial.
 func (w *followed) copy(parts []*part) (copies []*part, err error) {
-	defer catchFault(debug.SetPanicOnFault(true), &err)
 	serial := w.serial()
 	page := append([]byte(nil), w.mem.bytes[:pageBytes]...)
 	for _, p := range parts {

@@ -86,18 +86,27 @@ func openPath(path string, c config) (*Filter, error) {
 
 func isFollowed(start string) bool { return strings.HasPrefix(start, "BLML") }
 
-func openFile(file *os.File, s stamp, c config) (*Filter, error) {
+func openFile(file *os.File, s stamp, c config) (f *Filter, err error) {
+	defer catchFault(debug.SetPanicOnFault(true), &err)
 	if isFollowed(s.start) {
 		return openFollowed(file, s.info, c)
 	}
 	if c.identity != "" {
 		return nil, invalid("identity", "it is of no list")
 	}
-	p, mem, err := load(file, s, c)
+	// Nothing is allocated or mapped before the header fits the file's size.
+	size := s.info.Size()
+	if _, err := readHeader([]byte(s.start), uint64(size)); err != nil {
+		return nil, err
+	}
+	mem, err := readOrMap(file, int(size), c)
 	if err != nil {
 		return nil, err
 	}
-	return single(p, mem), nil
+	if f, err = single(mem, c); err != nil {
+		mem.release()
+	}
+	return f, err
 }
 
 // stamp is what a file was when it was looked at.
@@ -180,11 +189,7 @@ func readStart(file *os.File, count int) ([]byte, error) {
 // FromBytes checks a filter in memory. The bytes are used where they lie and
 // must not change afterwards.
 func FromBytes(b []byte, options ...Option) (*Filter, error) {
-	p, err := parse(b, !configOf(options).trust)
-	if err != nil {
-		return nil, err
-	}
-	return single(p, nil), nil
+	return single(&mapping{bytes: b}, configOf(options))
 }
 
 // newFilter makes a Filter of parts that follow each other.
@@ -193,35 +198,19 @@ func newFilter(parts ...*part) *Filter {
 	return &Filter{parts: parts, first: uint64(h.part), total: uint64(h.parts), seed: h.seed, keyType: h.keyType}
 }
 
-// single makes a Filter of a filter that was opened alone, in a mapping or none.
-func single(p *part, mem *mapping) *Filter {
+// single checks a filter that is opened alone.
+func single(mem *mapping, c config) (*Filter, error) {
+	p, err := parse(mem.bytes, !c.trust)
+	if err != nil {
+		return nil, err
+	}
 	f := newFilter(p)
-	f.mapped = mem
-	if f.total == 1 && mem == nil && p.header.log2Block == log2Line && p.upper == nil {
+	if mem.isMapped {
+		f.mapped = mem
+	} else if f.total == 1 && p.header.log2Block == log2Line && p.upper == nil {
 		f.plain = p
 	}
-	return f
-}
-
-// load reads or maps a filter's file; mem is nil of one that was read.
-func load(file *os.File, s stamp, c config) (p *part, mem *mapping, err error) {
-	defer catchFault(debug.SetPanicOnFault(true), &err)
-	size := s.info.Size()
-	// Nothing is allocated or mapped before the header fits the file's size.
-	if _, err = readHeader([]byte(s.start), uint64(size)); err != nil {
-		return nil, nil, err
-	}
-	if mem, err = readOrMap(file, int(size), c); err != nil {
-		return nil, nil, err
-	}
-	if p, err = parse(mem.bytes, !c.trust); err != nil {
-		mem.release()
-		return nil, nil, err
-	}
-	if !mem.isMapped {
-		mem = nil
-	}
-	return p, mem, nil
+	return f, nil
 }
 
 // readOrMap returns the file's bytes. Where files can't be mapped it reads them.

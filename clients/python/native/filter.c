@@ -244,13 +244,13 @@ filter_to_bytes(PyObject *object, PyObject *unused)
 	if (filter == NULL)
 		return NULL;
 	bloomfilter_get_info(filter, -1, &info, sizeof info);
-	code = info.open_parts > 1 ? BLOOMFILTER_ERR_SET :
+	code = info.open_parts > 1 ? BLOOMFILTER_ERR_ARGUMENT :
 		bloomfilter_get_bytes(filter, 0, &bytes, &length);
 	result = code == BLOOMFILTER_OK ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t) length) : NULL;
 	let_go(self);
-	if (code == BLOOMFILTER_ERR_SET)
-		return raise_code(BLOOMFILTER_ERR_ARGUMENT, "a set of parts has no bytes of one filter", 0);
-	return code == BLOOMFILTER_OK ? result : raise_code(code, bloomfilter_strerror(code), 0);
+	return code == BLOOMFILTER_OK ? result :
+		raise_code(code, info.open_parts > 1 ? "a set of parts has no bytes of one filter" :
+				   bloomfilter_strerror(code), 0);
 }
 
 static PyObject *
