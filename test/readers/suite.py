@@ -6,8 +6,6 @@ import sys
 import tempfile
 import time
 
-import xxhash
-
 import readers
 
 VECTORS = os.path.join(readers.ROOT, "test", "vectors")
@@ -15,7 +13,6 @@ sys.path.insert(0, VECTORS)
 import make_feed
 import make_vectors as v
 
-v.xxh64 = xxhash.xxh64_intdigest
 ALL = []
 score = {True: 0, False: 0}
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Writes texts.tsv: keys as text, as PostgreSQL reads them.
 
     make_texts.py           write texts.tsv
@@ -14,11 +14,10 @@ that it refuses may be accepted.
 
 import struct
 import subprocess
-import sys
 
 import make_vectors as v
 
-COLUMNS = ["type", "text", "key_hex", "sql"]
+COLUMNS = ["#type", "text", "key_hex", "sql"]
 
 # Keys of more bytes are given by their hash.
 LONGEST_KEY = 256
@@ -311,10 +310,8 @@ def texts_file():
     wanted = list(wanted_rows())
     assert len(set(wanted)) == len(wanted), "a text is there twice"
     answers = ask([(kind, text) for kind, text, _ in wanted])
-    rows = [row(*want, sent) for want, sent in zip(wanted, answers)]
-    lines = ["#" + "\t".join(COLUMNS)] + ["\t".join(fields) for fields in rows]
-    return ("\n".join(lines) + "\n").encode("utf-8")
+    return v.table([COLUMNS] + [row(*want, sent) for want, sent in zip(wanted, answers)])
 
 
 if __name__ == "__main__":
-    sys.exit(v.main("make_texts.py", sys.argv[1:], __doc__, lambda: [("texts.tsv", texts_file())]))
+    v.main(__doc__, lambda: [("texts.tsv", texts_file())])
