@@ -3,6 +3,13 @@
  *	  What crafted keys do to a filter whose seed is known, and to one whose seed
  *	  is not.
  *
+ *	  test_forge FILE COUNT FIRST LAST		prints so many for the filter in a file, other than those from FIRST to LAST
+ *
+ * XXH64 of 8 bytes with a fixed seed is a permutation of 64-bit words: each step is
+ * a multiplication by an odd number, a rotation or an xor with a shifted self, and
+ * all of these can be undone.  So an integer key for a wanted hash takes as long as
+ * hashing one.
+ *
  * Rates are compared with what the filter itself expects for the keys in it, within
  * six standard deviations of the binomial distribution.  The secret seeds are fixed
  * numbers that the crafting code does not use, so every run does the same.
@@ -11,8 +18,9 @@
 
 #include "bf_estimate.h"
 #include "bf_filter.h"
+#include "bf_hash.h"
 #include "bf_key.h"
-#include "forge.h"
+#include "files.h"
 #include "tap.h"
 #include "support.h"
 
@@ -23,6 +31,43 @@
 
 /* Hashes among which a polluting key is chosen. */
 #define DRAWS 50
+
+/* The number that an odd one becomes 1 with, mod 2^64 (Newton's iteration). */
+static uint64_t
+inverse(uint64_t odd)
+{
+	uint64_t	x = odd;
+	int			i;
+
+	/* Right in 3 bits at first, in twice as many after each round. */
+	for (i = 0; i < 5; i++)
+		x *= 2 - odd * x;
+	return x;
+}
+
+/* Undoes x ^= x >> bits. */
+static uint64_t
+unshift(uint64_t x, unsigned bits)
+{
+	uint64_t	result = x;
+	unsigned	done;
+
+	for (done = bits; done < 64; done += bits)
+		result = x ^ result >> bits;
+	return result;
+}
+
+/* The word that hashes to this with this seed: bf_hash_word backwards. */
+static uint64_t
+word_of_hash(uint64_t hash, uint64_t seed)
+{
+	hash = unshift(hash, 32) * inverse(BF_XXH64_PRIME3);
+	hash = unshift(hash, 29) * inverse(BF_XXH64_PRIME2);
+	hash = unshift(hash, 33);
+	hash = bf_rotate_left((hash - BF_XXH64_PRIME4) * inverse(BF_XXH64_PRIME1), 64 - 27);
+	hash = (hash ^ (seed + BF_XXH64_PRIME5 + 8)) * inverse(BF_XXH64_PRIME1);
+	return bf_rotate_left(hash, 64 - 31) * inverse(BF_XXH64_PRIME2);
+}
 
 /* Whether so many passed of count if each does with this probability. */
 static bool
@@ -61,29 +106,9 @@ honest_filter(uint64_t seed)
 	return f;
 }
 
+/* Keys that the filter lets through and that were never added, which are first to last. */
 static void
-test_inverse(void)
-{
-	uint64_t	state = 1;
-	bool		holds = true;
-	int			i;
-
-	for (i = 0; holds && i < 1000000; i++)
-	{
-		uint64_t	hash = next_random(&state);
-		uint64_t	seed = i % 3 == 0 ? 0 : next_random(&state);
-		uint8_t		bytes[8];
-
-		bf_store_le64(bytes, word_of_hash(hash, seed));
-		holds = check(bf_hash(bytes, 8, seed) == hash,
-					  "hash %016" PRIx64 " seed %016" PRIx64, hash, seed);
-	}
-	ok(holds, "a key is made for each of 1000000 hashes chosen, seed 0 and others");
-}
-
-/* Keys never added that the filter lets through. */
-static void
-forge(const filter *f, uint64_t *keys, uint64_t count)
+forge(const bf_header *header, const uint8_t *blocks, int64_t first, int64_t last, uint64_t *keys, uint64_t count)
 {
 	uint64_t	state = 2;
 	uint64_t	made = 0;
@@ -91,10 +116,10 @@ forge(const filter *f, uint64_t *keys, uint64_t count)
 	while (made < count)
 	{
 		uint64_t	hash = next_random(&state);
-		uint64_t	key = word_of_hash(hash, f->header.seed);
+		int64_t		key = (int64_t) word_of_hash(hash, header->seed);
 
-		if (key - 1 >= KEYS && bf_contains(&f->header, f->blocks, hash))
-			keys[made++] = key;
+		if ((key < first || key > last) && bf_contains(header, blocks, hash))
+			keys[made++] = (uint64_t) key;
 	}
 }
 
@@ -109,7 +134,7 @@ test_forged(void)
 	double		expected = 0;
 	int			i;
 
-	forge(&known, keys, CRAFTED);
+	forge(&known.header, known.blocks, 1, KEYS, keys, CRAFTED);
 	passed = count_passing(&known, keys, CRAFTED);
 	ok(passed == CRAFTED, "known seed: %" PRIu64 " of %d keys crafted for the filter pass",
 	   passed, CRAFTED);
@@ -229,10 +254,30 @@ test_pollution(void)
 	filter_free(&secret);
 }
 
-int
-main(void)
+static int
+print_forged(char **arguments)
 {
-	test_inverse();
+	uint64_t	count = strtoull(arguments[1], NULL, 10);
+	uint64_t   *keys = allocate(count * sizeof *keys);
+	bf_header	header;
+	size_t		length;
+	uint8_t    *bytes = read_file(arguments[0], &length);
+	uint64_t	i;
+
+	need(plain_parse(bytes, length, NULL, &header) == BF_OK, arguments[0]);
+	forge(&header, bytes + BF_HEADER_BYTES, strtoll(arguments[2], NULL, 10), strtoll(arguments[3], NULL, 10), keys, count);
+	for (i = 0; i < count; i++)
+		printf("%" PRId64 "\n", (int64_t) keys[i]);
+	free(bytes);
+	free(keys);
+	return 0;
+}
+
+int
+main(int count, char **arguments)
+{
+	if (count == 5)
+		return print_forged(arguments + 1);
 	test_forged();
 	test_blind();
 	test_pollution();

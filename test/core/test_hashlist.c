@@ -1,6 +1,8 @@
 /*
  * test_hashlist.c
  *	  Sorting hashes and dropping repeats, against the C library's qsort.
+ *
+ *	  test_hashlist KIND COUNT		sorts so many of a kind, for the instruction counter of test/adversary
  */
 #include <string.h>
 
@@ -30,117 +32,122 @@ naive_unique(uint64_t *hashes, size_t count)
 	return kept;
 }
 
-/* Makes the i-th of count values. */
-typedef uint64_t (*generator) (size_t i, size_t count, uint64_t *random);
-
-static bool
-same_as_naive(generator make, size_t count)
+/* Each is a way to meet the sort where it hurts. */
+typedef enum kind
 {
-	size_t		size = count * sizeof(uint64_t);
-	uint64_t   *values = allocate(size);
-	uint64_t   *sorted;
+	RANDOM, RISING, FALLING, EQUAL, REPEATED, LOW_BYTES, LAST_BYTE, FIRST_BYTE, ONE_BYTE, TWO_DIGITS, EXTREMES, INSERTIONS, DEEP, KINDS
+} kind;
+
+static const char *const kinds[KINDS] = {
+	"random", "rising", "falling", "equal", "repeated", "low-bytes", "last-byte", "first-byte", "one-byte", "two-digits", "extremes",
+	"insertions", "deep"
+};
+
+/* The i-th of groups of so many that differ in the last byte only, in falling order. */
+static uint64_t
+in_group(uint64_t i, uint64_t count, uint64_t size)
+{
+	uint64_t	groups = count / size + 1;
+	uint64_t	prefix = (i % groups + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (prefix & ~UINT64_C(0xff)) | (255 - i / groups % 256);
+}
+
+/* The i-th of count hashes of a kind. */
+static uint64_t
+make_hash(kind of, uint64_t i, uint64_t count, uint64_t *random)
+{
+	static const uint64_t ends[] = {0, UINT64_MAX, 1, UINT64_MAX - 1, UINT64_MAX / 2, UINT64_MAX / 2 + 1};
+
+	switch (of)
+	{
+		case RISING:
+			return UINT64_MAX / (count + 1) * i;
+		case FALLING:
+			return UINT64_MAX / (count + 1) * (count - i);
+		case EQUAL:
+			return UINT64_C(0x8877665544332211);
+		case REPEATED:
+			return (next_random(random) % (count / 10 + 1)) * UINT64_C(0x9e3779b97f4a7c15);
+		case LOW_BYTES:			/* one bucket in each of the first bytes: every pass but the last is for nothing */
+			return next_random(random) % 65536;
+		case LAST_BYTE:
+			return UINT64_C(0xabcdef0123456700) | next_random(random) % 256;
+		case FIRST_BYTE:
+			return next_random(random) << 56 | 0x77;
+		case ONE_BYTE:			/* half of them share all bytes but one, another one each time */
+			return UINT64_C(0x5555555555555555) ^ (next_random(random) % 3) << (8 * (i % 8));
+		case TWO_DIGITS:		/* two values of each byte */
+			return (next_random(random) & UINT64_C(0x0101010101010101)) * 255;
+		case EXTREMES:
+			return ends[next_random(random) % 6];
+		case INSERTIONS:		/* just few enough for the sort by insertion, in the worst order for it */
+			return in_group(i, count, 47);
+		case DEEP:				/* just too many for it, so that few are distributed byte by byte, in vain */
+			return in_group(i, count, 50);
+		default:
+			return next_random(random);
+	}
+}
+
+static uint64_t *
+make_hashes(kind of, size_t count)
+{
+	uint64_t   *hashes = allocate(count * sizeof *hashes);
 	uint64_t	random = count;
-	size_t		kept;
 	size_t		i;
-	bool		same;
 
 	for (i = 0; i < count; i++)
-		values[i] = make(i, count, &random);
-	sorted = (uint64_t *) (void *) exact_copy(values, size);
-	kept = bf_hashlist_unique(sorted, count, NULL);
-	same = kept == naive_unique(values, count) &&
+		hashes[i] = make_hash(of, i, count, &random);
+	return hashes;
+}
+
+static bool
+same_as_naive(kind of, size_t count)
+{
+	uint64_t   *values = make_hashes(of, count);
+	uint64_t   *sorted = make_hashes(of, count);
+	size_t		kept = bf_hashlist_unique(sorted, count, NULL);
+	bool		same = kept == naive_unique(values, count) &&
 		memcmp(sorted, values, kept * sizeof *values) == 0;
+
 	free(values);
 	free(sorted);
 	return same;
 }
 
-static bool
-holds_for(generator make)
+static void
+test_kinds(void)
 {
 	static const size_t counts[] = {
 		0, 1, 2, 3, 47, 48, 49, 50, 96, 255, 256, 257, 1000, 4096, 65537, 300000
 	};
-	bool		holds = true;
+	unsigned	of;
 	size_t		i;
 
-	for (i = 0; i < sizeof counts / sizeof *counts; i++)
-		holds &= check(same_as_naive(make, counts[i]), "%zu hashes", counts[i]);
-	return holds;
+	for (of = 0; of < KINDS; of++)
+	{
+		bool		holds = true;
+
+		for (i = 0; i < sizeof counts / sizeof *counts; i++)
+			holds &= check(same_as_naive((kind) of, counts[i]), "%zu hashes", counts[i]);
+		ok(holds, "%s hashes are sorted, each once", kinds[of]);
+	}
 }
 
-static uint64_t
-any(size_t i, size_t count, uint64_t *random)
+static int
+sort_kind(const char *name, size_t count)
 {
-	(void) i;
-	(void) count;
-	return next_random(random);
-}
+	unsigned	of = 0;
+	uint64_t   *hashes;
 
-static uint64_t
-sorted(size_t i, size_t count, uint64_t *random)
-{
-	(void) random;
-	return UINT64_MAX / (count + 1) * i;
-}
-
-static uint64_t
-reversed(size_t i, size_t count, uint64_t *random)
-{
-	return sorted(count - i, count, random);
-}
-
-static uint64_t
-equal(size_t i, size_t count, uint64_t *random)
-{
-	(void) i;
-	(void) count;
-	(void) random;
-	return UINT64_C(0x8877665544332211);
-}
-
-static uint64_t
-repeated(size_t i, size_t count, uint64_t *random)
-{
-	(void) i;
-	return (next_random(random) % (count / 10 + 1)) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static uint64_t
-same_high_bytes(size_t i, size_t count, uint64_t *random)
-{
-	(void) i;
-	(void) count;
-	return UINT64_C(0xabcdef0123456700) | next_random(random) % 256;
-}
-
-static uint64_t
-same_low_bytes(size_t i, size_t count, uint64_t *random)
-{
-	(void) i;
-	(void) count;
-	return next_random(random) << 56 | 0x77;
-}
-
-/* Half of the values share all bytes but one, another one each time. */
-static uint64_t
-one_byte_differs(size_t i, size_t count, uint64_t *random)
-{
-	(void) count;
-	return UINT64_C(0x5555555555555555) ^ (next_random(random) % 3) << (8 * (i % 8));
-}
-
-static uint64_t
-extremes(size_t i, size_t count, uint64_t *random)
-{
-	static const uint64_t values[] = {
-		0, UINT64_MAX, 1, UINT64_MAX - 1, UINT64_C(0x7fffffffffffffff),
-		UINT64_C(0x8000000000000000)
-	};
-
-	(void) i;
-	(void) count;
-	return values[next_random(random) % 6];
+	while (of < KINDS && strcmp(kinds[of], name) != 0)
+		of++;
+	need(of < KINDS, name);
+	hashes = make_hashes((kind) of, count);
+	bf_hashlist_unique(hashes, count, NULL);
+	free(hashes);
+	return 0;
 }
 
 /* Merges two sets of some of the numbers below range, and compares with all sorted. */
@@ -237,19 +244,13 @@ test_sort(void)
 }
 
 int
-main(void)
+main(int count, char **arguments)
 {
+	if (count == 3)
+		return sort_kind(arguments[1], strtoull(arguments[2], NULL, 10));
 	test_sort();
 	ok(bf_hashlist_unique(NULL, 0, NULL) == 0, "no hashes stay no hashes");
-	ok(holds_for(any), "random hashes are sorted, each once");
-	ok(holds_for(sorted), "sorted hashes stay so");
-	ok(holds_for(reversed), "reversed hashes are sorted");
-	ok(holds_for(equal), "equal hashes become one");
-	ok(holds_for(repeated), "of each hash one is kept");
-	ok(holds_for(same_high_bytes), "hashes that differ in their last byte only");
-	ok(holds_for(same_low_bytes), "hashes that differ in their first byte only");
-	ok(holds_for(one_byte_differs), "hashes that differ in one byte, anywhere");
-	ok(holds_for(extremes), "the least and the greatest hashes");
+	test_kinds();
 	test_is_set();
 	test_merge();
 	return tap_done();
