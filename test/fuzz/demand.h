@@ -15,11 +15,6 @@
 
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Fields of a filter's header that are made right. */
-#define AT_BITS_SET	40
-#define AT_HEADER_CHECKSUM	52
-#define AT_CHECKSUM	56
-
 #define KEYS	40
 
 static inline void
