@@ -12,6 +12,7 @@
 #include "bf_key.h"
 #include "bf_sizing.h"
 #include "files.h"
+#include "tap.h"
 
 const uint32_t most_blocks[8] = {8388543, 4194271, 2097135, 1048567, 524283, 262141, 131070, 65535};
 
@@ -156,6 +157,15 @@ plain_parse(const void *bytes, uint64_t length, bf_tick tick, bf_header *header)
 	if (status == BF_OK)
 		*header = shape.level[0];
 	return status;
+}
+
+void
+fill_random(uint8_t *bytes, size_t length, uint64_t *random)
+{
+	size_t		i;
+
+	for (i = 0; i < length; i++)
+		bytes[i] = (uint8_t) next_random(random);
 }
 
 uint8_t *

@@ -50,6 +50,9 @@ extern bf_status plain_parse(const void *bytes, uint64_t length, bf_tick tick, b
 /* Whether two filters are stored as the same bytes. */
 extern bool filter_same(filter *a, filter *b);
 
+/* Bytes of a sequence of random numbers. */
+extern void fill_random(uint8_t *bytes, size_t length, uint64_t *random);
+
 /* A copy of bytes that ends where its memory ends. */
 extern uint8_t *exact_copy(const void *bytes, size_t length);
 

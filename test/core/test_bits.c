@@ -11,15 +11,6 @@
 /* Twice the strips in which the core works, and some blocks more. */
 #define LONGEST (2 * 8192 + 5 * 64)
 
-static void
-fill_random(uint8_t *bytes, size_t length, uint64_t *random)
-{
-	size_t		i;
-
-	for (i = 0; i < length; i++)
-		bytes[i] = (uint8_t) next_random(random);
-}
-
 static uint64_t
 naive_count(const uint8_t *bytes, size_t length)
 {
@@ -119,32 +110,10 @@ test_count(void)
 	   counts(2 * 1024 * 1024 + 64, 5, &random), "and around the length of a tick");
 }
 
-static void
-test_single_bits(void)
-{
-	uint8_t		bytes[128];
-	bool		holds = true;
-	size_t		bit;
-
-	for (bit = 0; bit < 8 * sizeof bytes; bit++)
-	{
-		memset(bytes, 0, sizeof bytes);
-		bytes[bit / 8] = (uint8_t) (1u << bit % 8);
-		holds &= bf_count_bits(bytes, sizeof bytes, NULL) == 1;
-		memset(bytes, 0xff, sizeof bytes);
-		bytes[bit / 8] = (uint8_t) (0xffu ^ 1u << bit % 8);
-		holds &= bf_count_bits(bytes, sizeof bytes, NULL) == 1023;
-	}
-	memset(bytes, 0xff, sizeof bytes);
-	holds &= bf_count_bits(bytes, sizeof bytes, NULL) == 1024;
-	ok(holds, "every single bit counts once");
-}
-
 int
 main(void)
 {
 	test_combinations();
 	test_count();
-	test_single_bits();
 	return tap_done();
 }

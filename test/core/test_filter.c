@@ -2,7 +2,6 @@
  * test_filter.c
  *	  Adding, asking, combining, folding.
  */
-#include <math.h>
 #include <string.h>
 
 #include "bf_bits.h"
@@ -17,27 +16,6 @@ bits_set_is_right(const filter *f)
 {
 	return f->header.bits_set ==
 		bf_count_bits(f->blocks, bf_blocks_bytes(&f->header), NULL);
-}
-
-static void
-test_no_false_negative(void)
-{
-	static const double rates[] = {0.3, 0.01, 1e-5, 1e-9};
-	const uint64_t n = 200000;
-	bool		counted = true;
-	unsigned	i;
-
-	for (i = 0; i < COUNT(rates); i++)
-	{
-		filter		f = filter_for_rate(n, rates[i], i);
-
-		filter_add_integers(&f, 0, n);
-		ok(filter_count_integers(&f, 0, n) == n,
-		   "all of 200000 keys are found at p = %g", rates[i]);
-		counted &= bits_set_is_right(&f);
-		filter_free(&f);
-	}
-	ok(counted, "adding keeps bits_set right");
 }
 
 static void
@@ -95,89 +73,54 @@ sets_just_its_bits(unsigned log2_block_bits, unsigned probes)
 	return same;
 }
 
-static bool
-needs_every_bit(unsigned log2_block_bits, unsigned probes)
+static void
+put_bit(filter *f, uint64_t bit, bool set)
 {
-	bf_header	header = shape(3, log2_block_bits, probes);
+	uint8_t		mask = (uint8_t) (1u << bit % 8);
+
+	f->blocks[bit / 8] = (uint8_t) (set ? f->blocks[bit / 8] | mask : f->blocks[bit / 8] & ~mask);
+}
+
+/* Its bits are enough for a hash to be found, and all others aren't. */
+static bool
+asks_just_its_bits(unsigned log2_block_bits, unsigned probes)
+{
+	bf_header	header = shape(2, log2_block_bits, probes);
+	size_t		length = (size_t) bf_blocks_bytes(&header);
 	filter		f = filter_new(&header);
-	uint64_t	hash = bf_hash_word(1, 0);
 	bool		holds = true;
+	unsigned	k;
 	uint64_t	i;
 
-	bf_add(&f.header, f.blocks, hash);
-	for (i = 0; i < bf_total_bits(&header); i++)
+	for (i = 0; i < 8; i++)
 	{
-		uint8_t		mask = (uint8_t) (1u << i % 8);
-		bool		set = (f.blocks[i / 8] & mask) != 0;
+		uint64_t	hash = bf_hash_word(i, probes);
 
-		f.blocks[i / 8] = (uint8_t) (f.blocks[i / 8] & ~mask);
-		holds &= bf_contains(&f.header, f.blocks, hash) == !set;
-		if (set)
-			f.blocks[i / 8] |= mask;
+		memset(f.blocks, 0, length);
+		for (k = 1; k <= probes; k++)
+			put_bit(&f, naive_bit(&header, hash, k), true);
+		holds &= bf_contains(&header, f.blocks, hash);
+		memset(f.blocks, 0xff, length);
+		for (k = 1; k <= probes; k++)
+		{
+			put_bit(&f, naive_bit(&header, hash, k), false);
+			holds &= !bf_contains(&header, f.blocks, hash);
+			put_bit(&f, naive_bit(&header, hash, k), true);
+		}
 	}
 	filter_free(&f);
 	return holds;
 }
 
-/* Random bits, so many of them set that a hash is found about every other time. */
-static void
-fill_half_found(filter *f)
-{
-	double		density = pow(0.5, 1.0 / f->header.probes);
-	uint64_t	random = f->header.probes;
-	uint64_t	i;
-
-	for (i = 0; i < bf_total_bits(&f->header); i++)
-		if ((double) next_random(&random) < density * 18446744073709551616.0)
-			f->blocks[i / 8] |= (uint8_t) (1u << i % 8);
-}
-
+/* Whether something holds for blocks of 2^9 to 2^16 bits and 1 to 32 probes. */
 static bool
-naive_contains(const filter *f, uint64_t hash)
-{
-	bool		all = true;
-	unsigned	i;
-
-	for (i = 1; i <= f->header.probes; i++)
-	{
-		uint64_t	bit = naive_bit(&f->header, hash, i);
-
-		all &= (f->blocks[bit / 8] >> bit % 8 & 1) != 0;
-	}
-	return all;
-}
-
-static bool
-answers_as_format_says(unsigned log2_block_bits, unsigned probes)
-{
-	bf_header	header = shape(2, log2_block_bits, probes);
-	filter		f = filter_new(&header);
-	unsigned	found = 0;
-	bool		same = true;
-	uint64_t	i;
-
-	fill_half_found(&f);
-	for (i = 0; i < 32; i++)
-	{
-		uint64_t	hash = bf_hash_word(i, 17);
-		bool		wanted = naive_contains(&f, hash);
-
-		found += wanted;
-		same &= bf_contains(&f.header, f.blocks, hash) == wanted;
-	}
-	filter_free(&f);
-	return same && found > 0 && found < 32;
-}
-
-/* Whether something holds for blocks of 2^9 to 2^last bits and 1 to 32 probes. */
-static bool
-of_all_shapes(bool (*holds) (unsigned log2_block_bits, unsigned probes), unsigned last)
+of_all_shapes(bool (*holds) (unsigned log2_block_bits, unsigned probes))
 {
 	bool		all = true;
 	unsigned	log2;
 	unsigned	k;
 
-	for (log2 = 9; log2 <= last; log2++)
+	for (log2 = 9; log2 <= 16; log2++)
 		for (k = 1; k <= 32; k++)
 			all &= check(holds(log2, k), "2^%u bits, k = %u", log2, k);
 	return all;
@@ -282,33 +225,23 @@ same_and_free(filter a, filter b)
 }
 
 static void
-test_laws(combination combine, const char *name)
+test_promise(combination combine, const char *name)
 {
 	filter		a = keys_from(0, 500);
 	filter		b = keys_from(300, 700);
-	filter		c = keys_from(900, 400);
 	filter		ab;
-	filter		bc;
+	filter		ba;
 
-	a.header.capacity = 700;
 	b.header.rate = 0.02;
-	c.header.capacity = 3000;
+	a.header.capacity = 3000;
 	ab = combined(combine, &a, &b);
-	bc = combined(combine, &b, &c);
-	ok(same_and_free(filter_copy(&ab), combined(combine, &b, &a)),
-	   "%s is commutative in bytes", name);
-	ok(same_and_free(combined(combine, &ab, &c), combined(combine, &a, &bc)),
-	   "%s is associative in bytes", name);
-	ok(same_and_free(combined(combine, &a, &a), filter_copy(&a)),
-	   "%s with itself changes nothing", name);
-	ok(ab.header.capacity == 1000 && ab.header.rate == 0.02 &&
-	   bc.header.capacity == 3000 && bc.header.rate == 0.02,
-	   "%s is promised for the larger n at the larger p", name);
+	ba = combined(combine, &b, &a);
+	ok(ab.header.capacity == 3000 && ab.header.rate == 0.02 && filter_same(&ab, &ba),
+	   "%s is promised for the larger n at the larger p, in either order", name);
 	filter_free(&a);
 	filter_free(&b);
-	filter_free(&c);
 	filter_free(&ab);
-	filter_free(&bc);
+	filter_free(&ba);
 }
 
 static void
@@ -355,8 +288,6 @@ test_compatible(void)
 	ok(bf_compatible(&a, &b) && bf_compatible(&b, &a), "one key type may be missing");
 	b.key_type = BF_KEY_BYTEA;
 	ok(!bf_compatible(&a, &b), "key types may not differ");
-	a.key_type = b.key_type;
-	ok(bf_compatible(&a, &b), "key types may be equal");
 	for (i = 0; i < COUNT(names); i++)
 		others[i] = a;
 	others[0].probes++;
@@ -408,61 +339,16 @@ test_fold(void)
 	ok(large, "for blocks of every size");
 }
 
-static void
-test_fold_twice(void)
-{
-	bf_header	header = shape(360, 11, 8);
-	filter		once = filter_new(&header);
-	filter		twice;
-
-	once.header.capacity = 100000;
-	filter_add_integers(&once, 5, 2000);
-	twice = filter_copy(&once);
-	bf_fold(&once.header, once.blocks, 60, NULL);
-	bf_fold(&twice.header, twice.blocks, 12, NULL);
-	bf_fold(&twice.header, twice.blocks, 5, NULL);
-	ok(same_and_free(once, twice), "folding by 12 and 5 is folding by 60");
-}
-
-static void
-test_part(void)
-{
-	bf_header	header = shape(8, 9, 7);
-	uint64_t	random = 3;
-	bool		whole = true;
-	bool		split = true;
-	unsigned	i;
-
-	for (i = 0; i < 1000; i++)
-	{
-		uint64_t	hash = next_random(&random);
-		unsigned	homes = 0;
-
-		header.parts = 1;
-		header.part = 0;
-		whole &= bf_in_part(&header, hash);
-		header.parts = 7;
-		for (header.part = 0; header.part < 7; header.part++)
-			homes += bf_in_part(&header, hash);
-		split &= homes == 1;
-	}
-	ok(whole, "every key belongs to a whole filter");
-	ok(split, "every key belongs to exactly one of seven parts");
-}
-
 /* Each kernel that this processor runs does everything. */
 static void
 test_kernel(const bf_kernel_functions *kernel)
 {
 	printf("# kernel %s\n", kernel->name);
 	bf_kernel = kernel;
-	test_no_false_negative();
-	ok(of_all_shapes(sets_just_its_bits, 16), "adding sets the bits of FORMAT.md and no others, for every shape");
-	ok(of_all_shapes(needs_every_bit, 12), "a key is found only while each of its bits is set");
-	ok(of_all_shapes(answers_as_format_says, 16), "what is found among random bits is what FORMAT.md says, for every shape");
+	ok(of_all_shapes(sets_just_its_bits), "adding sets the bits of FORMAT.md and no others, for every shape");
+	ok(of_all_shapes(asks_just_its_bits), "a key is found if those bits are set, and not if one of them isn't");
 	test_batches();
 	test_fold();
-	test_fold_twice();
 }
 
 /* The last kernel that this processor runs is its best. */
@@ -490,10 +376,9 @@ main(void)
 		ok(true, "the kernel for AVX2 # skip not for this processor");
 	test_every_size();
 	test_ends();
-	test_laws(bf_union, "union");
-	test_laws(bf_intersect, "intersection");
+	test_promise(bf_union, "union");
+	test_promise(bf_intersect, "intersection");
 	test_union();
 	test_compatible();
-	test_part();
 	return tap_done();
 }

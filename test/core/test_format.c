@@ -2,8 +2,7 @@
  * test_format.c
  *	  The header: what is accepted, and which rule is reported.
  *
- * test/lib/test_vectors.c has the rows of invalid.tsv, which make_vectors.py made by a second validator:
- * each rule at its limits, and all in their order.  That what was read is written as the same bytes is in
+ * test/lib/test_vectors.c has the rows of invalid.tsv: each rule at its limits, and all in their order.  That what was read is written as the same bytes is in
  * test/fuzz/fuzz_parse.c, of all golden filters.
  */
 #include <string.h>
@@ -133,31 +132,11 @@ test_largest(void)
 	   "the largest block count is refused even where the length agrees");
 }
 
-static void
-test_texts(void)
-{
-	bool		holds = true;
-	int			i;
-	int			j;
-
-	for (i = BF_OK; i <= BF_BAD_CHECKSUM; i++)
-	{
-		const char *text = bf_status_text((bf_status) i);
-
-		holds &= text[0] >= 'a' && text[0] <= 'z' &&
-			text[strlen(text) - 1] != '.' && strchr(text, '\n') == NULL;
-		for (j = BF_OK; j < i; j++)
-			holds &= strcmp(text, bf_status_text((bf_status) j)) != 0;
-	}
-	ok(holds, "every status has a text of its own, without a capital or a period");
-}
-
 int
 main(void)
 {
 	test_bit_flips();
 	test_bits_set();
 	test_largest();
-	test_texts();
 	return tap_done();
 }

@@ -1,6 +1,6 @@
 /*
  * test_hash.c
- *	  From bytes to hash, part, block and probes: keys.tsv, and what no row of it is like.
+ *	  From bytes to hash, part, block and probes: keys.tsv, and what no row of it is like; and SHA-256.
  */
 #include <string.h>
 
@@ -9,15 +9,6 @@
 #include "tap.h"
 #include "tsv.h"
 #include "support.h"
-
-static void
-fill_random(uint8_t *bytes, size_t length, uint64_t seed)
-{
-	size_t		i;
-
-	for (i = 0; i < length; i++)
-		bytes[i] = (uint8_t) next_random(&seed);
-}
 
 /* Whether the probes of a hash lead to these bits of its block, joined by commas. */
 static bool
@@ -115,11 +106,12 @@ test_checksum(void)
 		0, 1, 31, 32, 33, 64, 4096, 2097151, 2097152, 2097153, 5000000
 	};
 	size_t		longest = 5000000 + 56;
+	uint64_t	random = 1;
 	uint8_t    *bytes = allocate(longest);
 	bool		holds = true;
 	size_t		i;
 
-	fill_random(bytes, longest, 1);
+	fill_random(bytes, longest, &random);
 	for (i = 0; i < sizeof lengths / sizeof *lengths; i++)
 		holds &= check(bf_checksum(bytes, 56, bytes + 56, lengths[i], NULL) ==
 					   bf_hash(bytes, 56 + lengths[i], 0), "length %zu", lengths[i]);
@@ -182,6 +174,38 @@ test_reduce(void)
 	ok(holds, "bf_reduce is the high half of the product");
 }
 
+static void
+is_digest(const uint8_t digest[BF_SHA256_BYTES], const char *wanted, const char *what)
+{
+	char		hex[2 * BF_SHA256_BYTES + 1];
+	unsigned	i;
+
+	for (i = 0; i < BF_SHA256_BYTES; i++)
+		sprintf(hex + 2 * i, "%02x", digest[i]);
+	ok(strcmp(hex, wanted) == 0, "SHA-256 of %s: %s", what, hex);
+}
+
+/* NIST's longest example; and the digest of the digests of all lengths up to 200, by Python's hashlib. */
+static void
+test_sha256(void)
+{
+	static uint8_t million[1000000];
+	uint8_t		bytes[200];
+	uint8_t		digests[201][BF_SHA256_BYTES];
+	uint8_t		digest[BF_SHA256_BYTES];
+	size_t		i;
+
+	memset(million, 'a', sizeof million);
+	bf_sha256(million, sizeof million, digest);
+	is_digest(digest, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0", "a million of a");
+	for (i = 0; i < sizeof bytes; i++)
+		bytes[i] = (uint8_t) (i * 7 + 3);
+	for (i = 0; i <= sizeof bytes; i++)
+		bf_sha256(bytes, i, digests[i]);
+	bf_sha256(digests, sizeof digests, digest);
+	is_digest(digest, "3275febb4612d86d586eb9f11cd21e648a9fc7d95e0f6b8d362786e28c9c5b79", "lengths from 0 to 200");
+}
+
 int
 main(void)
 {
@@ -190,5 +214,6 @@ main(void)
 	test_probes();
 	test_checksum();
 	test_reduce();
+	test_sha256();
 	return tap_done();
 }

@@ -1,6 +1,6 @@
 /*
  * test_largest.c
- *	  The largest filter: no false negative, the expected rate, every region used.
+ *	  The largest filter: no false negative, the expected rate.
  *
  * It takes 1 GiB of memory and is built once, without sanitizers.  The arguments
  * are the probes and the number of keys: few of both make it quick, 7 and
@@ -10,16 +10,10 @@
 
 #include "bf_bits.h"
 #include "bf_estimate.h"
-#include "bf_key.h"
 #include "tap.h"
 #include "support.h"
 
 #define LARGEST_BLOCKS	8388543
-#define REGIONS			256
-#define BATCH			256
-
-/* 0.9999 quantile for 255 degrees of freedom. */
-#define CHI_SQUARE_255	347.7
 
 /* The least hash of a block. */
 static uint64_t
@@ -66,52 +60,6 @@ test_positions(filter *f)
 	ok(holds, "the first and the last block and those around bit 2^31 hold their keys");
 }
 
-/* Chi-square of the bits set in equal regions, by the variance of a block. */
-static double
-regions_chi_square(const filter *f, double keys)
-{
-	bf_geometry geometry = bf_header_geometry(&f->header);
-	bf_expectation block = bf_expect(keys, &geometry);
-	uint64_t	blocks = LARGEST_BLOCKS / REGIONS;
-	double		sum = 0.0;
-	unsigned	i;
-
-	for (i = 0; i < REGIONS; i++)
-	{
-		double		set = (double) bf_count_bits(f->blocks + i * blocks * 64, blocks * 64, NULL);
-		double		difference = set - (double) blocks * block.bits;
-
-		sum += difference * difference / ((double) blocks * block.variance);
-	}
-	return sum;
-}
-
-/* Adds, or counts, integer keys as hashes in batches, whose misses overlap. */
-static uint64_t
-in_batches(filter *f, uint64_t first, uint64_t count, bool add)
-{
-	uint64_t	hashes[BATCH];
-	uint8_t		found[BATCH];
-	uint64_t	sum = 0;
-	uint64_t	i;
-	unsigned	j;
-
-	for (i = 0; i < count; i += BATCH)
-	{
-		unsigned	length = count - i < BATCH ? (unsigned) (count - i) : BATCH;
-
-		for (j = 0; j < length; j++)
-			hashes[j] = bf_hash_word(first + i + j, f->header.seed);
-		if (add)
-			bf_add_hashes(&f->header, f->blocks, hashes, length);
-		else
-			bf_contains_hashes(&f->header, f->blocks, hashes, length, found);
-		for (j = 0; j < length && !add; j++)
-			sum += found[j];
-	}
-	return sum;
-}
-
 static void
 test_keys(filter *f, uint64_t n)
 {
@@ -122,19 +70,16 @@ test_keys(filter *f, uint64_t n)
 	uint64_t	bits;
 
 	f->header.capacity = n;
-	f->header.key_type = BF_KEY_INTEGER;
-	in_batches(f, 0, n, true);
+	filter_add_integers(f, 0, n);
 	bits = bf_count_bits(f->blocks, bf_blocks_bytes(&f->header), NULL);
-	found = (double) in_batches(f, UINT64_C(1) << 40, queries, false);
-	ok(in_batches(f, 0, n, false) == n, "all of %" PRIu64 " keys are found", n);
+	found = (double) filter_count_integers(f, UINT64_C(1) << 40, queries);
+	ok(filter_count_integers(f, 0, n) == n, "all of %" PRIu64 " keys are found", n);
 	ok(fabs(found - expected) < 4.0 * sqrt(expected),
 	   "the measured rate is the expected one within 4 standard errors (%.0f of %.0f)",
 	   found, expected);
 	ok(bits == f->header.bits_set, "bits_set is right");
 	ok(fabs(bf_estimate_keys(&f->header) / (double) n - 1.0) < 1e-3 &&
 	   !bf_over_capacity(&f->header), "its keys are estimated within 0.1 %%");
-	ok(regions_chi_square(f, (double) n) < CHI_SQUARE_255,
-	   "its %d regions are filled evenly", REGIONS);
 }
 
 static void

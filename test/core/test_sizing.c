@@ -31,6 +31,7 @@ rate_between(unsigned i, unsigned count)
 	return 0.3 * pow(1e-9 / 0.3, (double) i / (count - 1));
 }
 
+/* A row that fails is told as it has become.  They change only when filters shall have other sizes, which users see. */
 static void
 test_golden(void)
 {
@@ -48,7 +49,8 @@ test_golden(void)
 					   sizing.geometry.blocks == tsv_number(table, "blocks") &&
 					   sizing.geometry.log2_block_bits == tsv_number(table, "log2_block_bits") &&
 					   sizing.geometry.probes == tsv_number(table, "k"),
-					   "n = %" PRIu64 ", p = %s", n, p);
+					   "%" PRIu64 "\t%s\t%" PRIu64 "\t%u\t%u", n, p, sizing.geometry.blocks, sizing.geometry.log2_block_bits,
+					   sizing.geometry.probes);
 	}
 	tsv_close(table);
 	ok(rows > 200 && holds, "%u filters have their pinned sizes", rows);
@@ -323,20 +325,6 @@ test_stored_rates(void)
 	ok(promised, "it is never below the rate that is to be expected");
 }
 
-static void
-test_header(void)
-{
-	bf_sizing	s;
-	bf_header	h;
-
-	bf_size_for_rate(12345, 0.001, &s);
-	h = bf_sizing_header(&s, UINT64_MAX - 5);
-	ok(h.probes == s.geometry.probes && h.log2_block_bits == s.geometry.log2_block_bits &&
-	   h.blocks == s.geometry.blocks && h.key_type == 0 && h.part == 0 && h.parts == 1 &&
-	   h.seed == UINT64_MAX - 5 && h.capacity == 12345 && h.rate == 0.001 && h.bits_set == 0,
-	   "the header of a sizing is that of an empty whole filter");
-}
-
 /* Whether no part of n keys gets more than its capacity. */
 static bool
 parts_have_room(uint64_t n, uint32_t parts, uint64_t seed)
@@ -462,7 +450,6 @@ main(void)
 	test_bits();
 	test_limits();
 	test_stored_rates();
-	test_header();
 	test_part_capacity();
 	test_parts();
 	test_capacity();

@@ -35,7 +35,7 @@ jump_tick(void)
 		longjmp(out, 1);
 }
 
-/* What the loops work on, filters or a list; made anew for each. */
+/* What the loops work on, made anew for each. */
 typedef struct work
 {
 	filter		f;
@@ -45,25 +45,18 @@ typedef struct work
 } work;
 
 static work
-work_new(bool list)
+work_new(void)
 {
 	bf_header	header = shape(BLOCKS, 9, 7);
-	work		w = {{{0}, NULL}, {{0}, NULL}, NULL, NULL};
+	work		w = {filter_new(&header), filter_new(&header), NULL, allocate(LIST_HASHES * sizeof *w.hashes)};
 	uint64_t	random = 4;
 	size_t		i;
 
-	if (list)
-	{
-		w.hashes = allocate(LIST_HASHES * sizeof *w.hashes);
-		for (i = 0; i < LIST_HASHES; i++)
-			w.hashes[i] = next_random(&random);
-		return w;
-	}
-	w.f = filter_new(&header);
-	w.other = filter_new(&header);
 	filter_add_integers(&w.f, 0, 1000);
 	filter_add_integers(&w.other, 500, 1000);
 	w.bytes = filter_bytes(&w.f);
+	for (i = 0; i < LIST_HASHES; i++)
+		w.hashes[i] = next_random(&random);
 	return w;
 }
 
@@ -82,18 +75,6 @@ static void
 count_bits(work *w, bf_tick tick)
 {
 	bf_count_bits(w->f.blocks, bf_blocks_bytes(&w->f.header), tick);
-}
-
-static void
-or_bits(work *w, bf_tick tick)
-{
-	bf_or_bits(w->f.blocks, w->other.blocks, bf_blocks_bytes(&w->f.header), tick);
-}
-
-static void
-and_bits(work *w, bf_tick tick)
-{
-	bf_and_bits(w->f.blocks, w->other.blocks, bf_blocks_bytes(&w->f.header), tick);
 }
 
 static void
@@ -161,9 +142,9 @@ sort_equal(work *w, bf_tick tick)
 
 /* Whether the loop leaves at the n-th tick. */
 static bool
-leaves_at(loop run, bool list, unsigned n)
+leaves_at(loop run, unsigned n)
 {
-	work		w = work_new(list);
+	work		w = work_new();
 	volatile bool left = true;
 
 	ticks_left = n;
@@ -177,17 +158,17 @@ leaves_at(loop run, bool list, unsigned n)
 }
 
 static void
-test_loop(loop run, bool list, const char *name)
+test_loop(loop run, const char *name)
 {
-	work		w = work_new(list);
+	work		w = work_new();
 
 	ticks = 0;
 	run(&w, count_tick);
 	ok(ticks >= LEAST_TICKS, "%s calls tick at least every 2 MiB", name);
 	work_free(&w);
-	w = work_new(list);
+	w = work_new();
 	run(&w, NULL);
-	ok(leaves_at(run, list, 1) && leaves_at(run, list, 2),
+	ok(leaves_at(run, 1) && leaves_at(run, 2),
 	   "%s can be left at its first and second tick, and needs no tick", name);
 	work_free(&w);
 }
@@ -225,19 +206,17 @@ test_late_ticks(void)
 int
 main(void)
 {
-	test_loop(count_bits, false, "bf_count_bits");
-	test_loop(or_bits, false, "bf_or_bits");
-	test_loop(and_bits, false, "bf_and_bits");
-	test_loop(checksum, false, "bf_checksum");
-	test_loop(parse, false, "bf_any_parse");
-	test_loop(header_write, false, "bf_header_write");
-	test_loop(unite, false, "bf_union");
-	test_loop(intersect, false, "bf_intersect");
-	test_loop(fold_by_two, false, "bf_fold by 2");
-	test_loop(fold_to_one, false, "bf_fold to one block");
-	test_loop(sort_alone, true, "bf_hashlist_sort");
-	test_loop(sort_random, true, "bf_hashlist_unique of random hashes");
-	test_loop(sort_equal, true, "bf_hashlist_unique of equal hashes");
+	test_loop(count_bits, "bf_count_bits");
+	test_loop(checksum, "bf_checksum");
+	test_loop(parse, "bf_any_parse");
+	test_loop(header_write, "bf_header_write");
+	test_loop(unite, "bf_union");
+	test_loop(intersect, "bf_intersect");
+	test_loop(fold_by_two, "bf_fold by 2");
+	test_loop(fold_to_one, "bf_fold to one block");
+	test_loop(sort_alone, "bf_hashlist_sort");
+	test_loop(sort_random, "bf_hashlist_unique of random hashes");
+	test_loop(sort_equal, "bf_hashlist_unique of equal hashes");
 	test_late_ticks();
 	return tap_done();
 }
