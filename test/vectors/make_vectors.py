@@ -70,7 +70,8 @@ NEGATIVE_INFINITY = int64_bytes(-(2**63))
 POSITIVE_INFINITY = int64_bytes(2**63 - 1)
 
 
-def float_bytes(value):
+def float_bytes(spelling):
+    value = float(spelling)
     if math.isnan(value):
         return struct.pack("<Q", 0x7FF8000000000000)
     if value == 0:
@@ -78,9 +79,9 @@ def float_bytes(value):
     return struct.pack("<d", value)
 
 
-def real_bytes(value):
+def real_bytes(spelling):
     """real is rounded to 32 bits by SQL, then widened."""
-    return float_bytes(struct.unpack("<f", struct.pack("<f", value))[0])
+    return float_bytes(struct.unpack("<f", struct.pack("<f", float(spelling)))[0])
 
 
 def numeric_bytes(spelling):
@@ -178,6 +179,10 @@ def quoted(text):
     return "'" + text.replace("'", "''") + "'"
 
 
+def cast_keys(key_type, sql_type, to_bytes, spellings):
+    return [(key_type, quoted(s) + "::" + sql_type, to_bytes(s)) for s in spellings]
+
+
 def integer_keys():
     values = [0, 1, -1, 2, 42, -42, 127, -128, 128, 255, 256, 10000,
               32767, -32768, 32768, -32769, 65535, 65536, 1000000,
@@ -261,9 +266,7 @@ def text_of_length(length):
 
 def text_keys():
     texts = TEXTS + [text_of_length(length) for length in range(1, 101)]
-    keys = [(TEXT, quoted(text) + "::text", text_bytes(text))
-            for text in texts]
-    return keys + special_text_keys()
+    return cast_keys(TEXT, "text", text_bytes, texts) + special_text_keys()
 
 
 def bytea_keys():
@@ -284,8 +287,7 @@ def uuid_keys():
                  "{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}",
                  "a0eebc999c0b4ef8bb6d6bb9bd380a11",
                  "01890a5d-ac96-774b-bcce-b302099a8057"]
-    return [(UUID, quoted(s) + "::uuid", uuid.UUID(s).bytes)
-            for s in spellings]
+    return cast_keys(UUID, "uuid", lambda s: uuid.UUID(s).bytes, spellings)
 
 
 def numeric_keys():
@@ -299,9 +301,7 @@ def numeric_keys():
         "18446744073709551616", "123456789012345678901234567890.123456789",
         "0.000000000000000000000000000000000000001234567890",
         "NaN", "Infinity", "-Infinity"]
-    keys = [(NUMERIC, quoted(s) + "::numeric", numeric_bytes(s))
-            for s in spellings]
-    return keys + [
+    return cast_keys(NUMERIC, "numeric", numeric_bytes, spellings) + [
         (NUMERIC, "1.50::numeric", b"1.5"),
         (NUMERIC, "'1.5'::numeric(10,2)", b"1.5"),
         (NUMERIC, "'1234'::numeric(10,4)", b"1234"),
@@ -321,14 +321,11 @@ def float_keys():
                    "9007199254740993", "3.141592653589793"]
     keys = []
     for s in spellings:
-        keys.append((FLOAT, quoted(s) + "::double precision",
-                     float_bytes(float(s))))
-        keys.append((FLOAT, quoted(s) + "::real", real_bytes(float(s))))
-    keys += [(FLOAT, quoted(s) + "::double precision", float_bytes(float(s)))
-             for s in double_only]
+        keys += cast_keys(FLOAT, "double precision", float_bytes, [s])
+        keys += cast_keys(FLOAT, "real", real_bytes, [s])
     # Twice the smallest subnormal of real: a normal number once widened.
-    keys.append((FLOAT, "'3e-45'::real", real_bytes(3e-45)))
-    return keys
+    return (keys + cast_keys(FLOAT, "double precision", float_bytes, double_only)
+            + cast_keys(FLOAT, "real", real_bytes, ["3e-45"]))
 
 
 DATES = ["1970-01-01", "1969-12-31", "1970-01-02", "2000-01-01", "1999-12-31",
@@ -340,7 +337,7 @@ DATES = ["1970-01-01", "1969-12-31", "1970-01-02", "2000-01-01", "1999-12-31",
 
 def date_keys():
     spellings = DATES + ["5874897-12-31", "infinity", "-infinity"]
-    return [(DATE, quoted(s) + "::date", date_bytes(s)) for s in spellings]
+    return cast_keys(DATE, "date", date_bytes, spellings)
 
 
 def timestamp_keys():
@@ -354,8 +351,7 @@ def timestamp_keys():
         # These two are next to 2^63 microseconds after 1970; later ones wrap.
         "294247-01-10 04:00:54.775806", "294247-01-10 04:00:54.775809",
         "294276-12-31 23:59:59.999999", "infinity", "-infinity"]
-    return [(TIMESTAMP, quoted(s) + "::timestamp", timestamp_bytes(s))
-            for s in spellings]
+    return cast_keys(TIMESTAMP, "timestamp", timestamp_bytes, spellings)
 
 
 def timestamptz_keys():
@@ -370,10 +366,8 @@ def timestamptz_keys():
         "1883-11-18 12:00:00-04:56:02", "0001-01-01 00:00:00Z",
         "0044-03-15 12:00:00+00 BC", "4714-11-24 00:00:00+00 BC",
         "294276-12-31 23:59:59.999999Z", "infinity", "-infinity"]
-    keys = [(TIMESTAMPTZ, quoted(s) + "::timestamptz", timestamp_bytes(s))
-            for s in spellings]
     summer = timestamp_bytes("2024-07-01 10:00:00Z")
-    return keys + [
+    return cast_keys(TIMESTAMPTZ, "timestamptz", timestamp_bytes, spellings) + [
         (TIMESTAMPTZ, "'2024-07-01 12:00:00 Europe/Berlin'::timestamptz",
          summer),
         (TIMESTAMPTZ, "('2024-07-01 10:00:00'::timestamp "
@@ -392,9 +386,7 @@ def inet_keys():
     networks = ["10.0.0.0/8", "192.168.1.0/24", "10.0.0.1/32", "10.0.0.1",
                 "0.0.0.0/0", "2001:db8::/32", "2001:db8::/64", "::/0",
                 "::1/128"]
-    keys = [(INET, quoted(s) + "::inet", inet_bytes(s)) for s in addresses]
-    return keys + [(INET, quoted(s) + "::cidr", inet_bytes(s))
-                   for s in networks]
+    return cast_keys(INET, "inet", inet_bytes, addresses) + cast_keys(INET, "cidr", inet_bytes, networks)
 
 
 def macaddr_keys():
@@ -407,15 +399,11 @@ def macaddr_keys():
              "ff:ff:ff:ff:fe:ff:ff:ff", "08:00:2b:fe:ff:01:02:03",
              "08:00:ff:fe:2b:01:02:03", "08:00:2b:01:ff:fe:02:03",
              "08:00:2b:ff:ff:01:02:03", "08:00:2b:ff:fd:01:02:03"]
-    keys = [(MACADDR, quoted(s) + "::macaddr", macaddr_bytes(s)) for s in six]
-    keys += [(MACADDR, quoted(s) + "::macaddr8", macaddr_bytes(s))
-             for s in eight]
     # PostgreSQL widens six bytes by putting FF FE in the middle.
-    keys.append((MACADDR, "'08:00:2b:01:02:03'::macaddr8",
-                 bytes.fromhex("08002b010203")))
-    keys.append((MACADDR, "'08:00:2b:01:02:03'::macaddr::macaddr8",
-                 bytes.fromhex("08002b010203")))
-    return keys
+    widened = "08:00:2b:01:02:03"
+    return (cast_keys(MACADDR, "macaddr", macaddr_bytes, six)
+            + cast_keys(MACADDR, "macaddr8", macaddr_bytes, eight + [widened])
+            + cast_keys(MACADDR, "macaddr::macaddr8", macaddr_bytes, [widened]))
 
 
 def row_keys():
