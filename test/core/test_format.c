@@ -2,8 +2,8 @@
  * test_format.c
  *	  The header: what is accepted, and which rule is reported.
  *
- * test/lib/test_vectors.c has the rows of invalid.tsv: each rule at its limits, and all in their order.  That what was read is written as the same bytes is in
- * test/fuzz/fuzz_parse.c, of all golden filters.
+ * test/lib/test_vectors.c has the rows of invalid.tsv: each rule at its limits, and all in their order.
+ * That what was read is written as the same bytes is in test/fuzz/fuzz_parse.c, of all golden filters.
  */
 #include <string.h>
 
