@@ -377,6 +377,9 @@ test_damage(void)
 	ok(parsed, "a changed bit of any byte is found in all");
 	ok(bf_any_read(bytes, length - 64, &e) == BF_BAD_SIZE && bf_any_read(bytes, length + 64, &e) == BF_BAD_SIZE &&
 	   bf_any_read(bytes, 127, &e) == BF_BAD_DIRECTORY, "so is another length");
+	bytes[4] = 1;
+	bf_store_le(bytes + 52, 4, bf_hash(bytes, 52, 0));
+	ok(bf_any_read(bytes, length, &e) == BF_BAD_SIZE, "version 1 has no levels");
 	e = x.e;
 	e.level[1].bits_set = bf_total_bits(&e.level[1]) + 1;
 	bf_exact_write(&e, x.bytes, NULL);
