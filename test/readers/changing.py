@@ -18,18 +18,22 @@ BLOCKS, HERE = 4096 + 64, page("here")
 def comes_in():
     """Keys, and changes by day: at once where the file is open, to a copy never, and to a watched one by its next look."""
     table, both, copy = page("changed", "tables.tsv"), only("python", "go"), only("python", "go", "node")
-    for first, pokes, asked, was, now, told in (
-            (HERE, {BLOCKS: b"\xff" * (len(HERE) - BLOCKS), SERIAL: 1795390000000010}, [6], "0", "1", {"serial": 1795390000000010}),
-            (page("empty_table", "tables.tsv"), {4096: table[4096:], CHANGES: 4, CHANGES_TO: 1 << 60}, [1, 2], "11", "01", {"changes": 4})):
+    for first, pokes, asked, was, now, before, told in (
+            (HERE, {BLOCKS: b"\xff" * (len(HERE) - BLOCKS), SERIAL: 1795390000000010, TRUE_AT: 1795390000000009}, [6], "0", "1",
+             {"serial": 1795390000000009, "true_at": 1795390000000008}, {"serial": 1795390000000010, "true_at": 1795390000000009}),
+            (page("empty_table", "tables.tsv"), {4096: table[4096:], CHANGES: 4, CHANGES_TO: 1 << 60}, [1, 2], "11", "01",
+             {"changes": 0}, {"changes": 4})):
         path = follow(first)
-        for name, options, of in (("f", (), ALL), ("c", ("copy",), copy), ("w", ("copy", "watch"), both)):
+        for name, options, of in (("f", (), ALL), ("m", ("watch",), ALL), ("c", ("copy",), copy), ("w", ("copy", "watch"), both)):
             opened("first", path, *options, name=name, of=of)
         answers("first", was, *integers(asked))
         for at, data in pokes.items():
             poke(path, at, data)
         answers("what came", now, *integers(asked))
         expect("what came", status(**told), "status", "f")
+        expect("what is mapped needs no other look", "false", "reload", "m")
         answers("a copy stays", was, *integers(asked), name="c", of=copy)
+        expect("a copy stays", status(**before), "status", "c", of=copy)
         for wanted in ("true", "false"):
             expect("a watched copy", wanted, "reload", "w", of=both)
         answers("a watched copy", now, *integers(asked), name="w", of=both)
@@ -38,8 +42,8 @@ def comes_in():
     expect("a text", error("KeyTypeError", index=1), "many", "f", "integer 1", "text x", of=only("python", "java", "node"))
 
 
-def copies():
-    """The follower writes bits and then the serial: whatever a copy tells must be in it."""
+def promises():
+    """The follower writes bits and then the serial: all keys of the serial that a file or a copy tells must be in it."""
     part = v.Filter("some", blocks=4000).add(v.INTEGER, [])
     path, ended = follow(listed_file([part])), threading.Event()
     poke(path, SERIAL, 0)
@@ -51,6 +55,10 @@ def copies():
             poke(path, SERIAL, first + 19)
     writer = threading.Thread(target=grow)
     writer.start()
+    opened("a file that changes", path)
+    for _, reader in itertools.product(range(10), ALL):
+        serial = reader.ask("lacks", "f").split()[0]
+        check(f"{reader.name}: a file has what it told", reader.ask("lacks", "f", f"1-{serial}").endswith(" 0"), serial)
     for _, reader in itertools.product(range(10), only("python", "go", "node")):
         reader.ask("open", "c", path, "copy")
         serial = reader.ask("lacks", "c").split()[0]
@@ -144,7 +152,7 @@ def replaced():
     expect("first", "ok", "keep", "o", "w")
     expect("nothing happened", "false", "reload", "w")
     # of the same bytes the old ones may have been damaged
-    for next_ in (integers_filter((1, 2)), integers_filter((2, 3), log2_block_bits=10, seed=8)):
+    for next_ in (integers_filter((1, 2)), page("here_pair"), integers_filter((2, 3), log2_block_bits=10, seed=8)):
         write(next_, path)
         expect("another file", "true", "reload", "w")
     answers("another file", "011", *asked, name="w")
@@ -175,6 +183,9 @@ def paths():
     expect("relative", "ok", "cd", "/", of=of)
     write(integers_filter((2, 3)), path)
     expect("relative", "true", "reload", "w", of=of)
+    os.symlink(follow(HERE, path=path), link := new_path())
+    opened("a link", link)
+    expect("a link", status(place="here", serial=1795390000000009), "status", "f")
 
 
 def sets():
@@ -183,7 +194,7 @@ def sets():
     for kind, some in ((v.INTEGER, {str(i): v.int64_bytes(i) for i in range(120)}), (v.TEXT, {text: text.encode() for text in texts}),
                        (v.FLOAT, {repr(i / 7): v.float_bytes(i / 7) for i in range(40)})):
         asked = [key(v.KIND_NAMES[kind], text) for text in some]
-        for count, log2, without_keys in ((1, 9, None), (3, 9, None), (3, 12, 1), (1, 16, None)):
+        for count, log2, without_keys in ((1, 9, None), (3, 9, 0), (3, 12, 2), (1, 16, None)):
             parts = [v.Filter("part", log2_block_bits=log2, blocks=20 + part, part=part, parts=count, seed=9) for part in range(count)]
             own = [parts[v.part_of(v.xxh64(data, 9), count)] for data in some.values()]
             for part, data in itertools.islice(zip(own, some.values()), 0, None, 3):
@@ -198,4 +209,4 @@ def sets():
     expect("one checksum for a set", lambda _, answer: answer.split("\t")[10] == "f1b2a5fbdc00231d", "info", "f")
 
 
-CASES = [comes_in, copies, overwritten_or_lost, identity, statuses, superseded, replaced, paths, sets]
+CASES = [comes_in, promises, overwritten_or_lost, identity, statuses, superseded, replaced, paths, sets]

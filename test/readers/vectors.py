@@ -1,11 +1,13 @@
 """Files of test/vectors, and others that don't change."""
 
+import hashlib
 import os
 import struct
 
 import readers
 from readers import key
-from suite import ALL, answers, check, error, expect, folder, follow, integers, listed, new_path, only, opened, poke, rows, status, v, ways, write
+from suite import ALL, answers, check, error, expect, folder, follow, integers, listed, make_feed
+from suite import new_path, only, opened, poke, rows, status, v, ways, write
 
 # How a filter's file is opened, and by whom that is another way.
 DOORS = ([], readers.COMMANDS), (["copy", "map"], ("python", "java", "go")), (["bytes"], readers.COMMANDS)
@@ -85,6 +87,9 @@ def filters():
             for column in ANSWERS.keys() & row.keys():
                 some = listed(row[column])
                 answers(what, ANSWERS[column] * len(some), *(raw(row, digits) for digits in some), of=of)
+            for column in {"keys", "absent"} & row.keys():
+                for digits in listed(row[column])[:1]:
+                    expect(what, row[column.removesuffix("s") + "_explained"], "explain", "f", raw(row, digits), of=only("python"))
         if "n" in row:
             others(what, row)
 
@@ -143,10 +148,16 @@ def texts():
 
 # That no key has, by section 3 of FORMAT.md.
 NO_KEYS = {
-    "integer": (b"*\0\0\0", b""), "text": (b"\xff", b"\xc0\x80"), "uuid": (b"short",), "date": (b"1",),
-    "numeric": (b"1.50", b"01", b"-0", b"", b"1\n", b"1e3", b"nan", b"."),
-    "float": (bytes(7) + b"\x80", bytes(6) + b"\xf8\xff"), "inet": (b"\4!\1\2\3\4", b"\5 \1\2\3\4", b"\4 \1\2\3"),
-    "macaddr": (b"12345", b"abc\xff\xfeabc"), "row:text": (b"", b"\1", b"\2\1\0\0\0\xff", b"\2\2\0\0\0x", b"\2\2\0\0\0x ", b"\2\xff\xff\xff\xff"),
+    "integer": (b"*\0\0\0", b"", bytes(7)), "uuid": (b"short", bytes(15)),
+    "date": (b"1", bytes(7)), "timestamp": (bytes(7),), "timestamptz": (bytes(7),),
+    "text": (b"\xff", b"\xc0\x80", b"\x80", b"\xc3", b"12345678\xc3", b"\xc1\xbf", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xf0\x8f\xbf\xbf",
+             b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xe2\x82", b"\xe2(\xa1", b"\xe2\x82(", b"1234567\xff90123456"),
+    "numeric": tuple(text.encode() for text in (
+        "1.50", "01", "-0", "", "1\n", "1e3", "nan", ".", "-", "1.", ".5", "+1", " 1", "1 ", "1E3", "0x10", "1,5", "1.2.3", "inf", "infinity", "-NaN",
+        "+Infinity", "--1", "1-", "¹", "1.00", "001000", "-00.5", "-0.50", "-0.00", "0.0", "00", "-.5", "1.0")),
+    "float": (bytes(7) + b"\x80", bytes(6) + b"\xf8\xff", b"\1" + bytes(5) + b"\xf8\xff"),
+    "inet": (b"\4!\1\2\3\4", b"\5 \1\2\3\4", b"\4 \1\2\3"), "macaddr": (b"12345", b"1234567", b"abc\xff\xfeabc"),
+    "row:text": (b"", b"\1", b"\2\1\0\0\0\xff", b"\2\2\0\0\0x", b"\2\2\0\0\0x ", b"\2\xff\xff\xff\xff"),
     "row:integer": (b"\1\xff\xff\xff\xffabcdefgh",), "row:row": (b"\x0f\0\0\0\0",), "row:none": (b"\0\0\0\0\0", b"\x0c\0\0\0\0"),
 }
 
@@ -165,13 +176,17 @@ def hostile():
     lying = lying[:52] + struct.pack("<I", v.header_checksum_of(lying)) + lying[56:]
     before = {reader: reader.memory() for reader in ALL}
     for path in (write(lying), write(sound, size=17 << 30)):
-        for door, _ in DOORS[:2]:
+        for door in ([], ["copy", "map"], ["noverify"]):
             expect("a size that is a lie", error("InvalidFilterError", "size"), "open", "f", path, *door)
     for reader in ALL:
         check(f"{reader.name}: a size that is a lie costs nothing", reader.memory() - before[reader] < 65536, str(before[reader]))
+    opened("a copy", path := write(sound), "copy", of=(of := only("python", "go", "node")))
+    os.truncate(path, 0)
+    answers("a copy outlives its file's content", "1", "integer 1", of=of)
     os.mkfifo(pipe := new_path())
     for path in (new_path(), "", folder.name, "/dev/null", "/dev/zero", pipe, "a\0b"):
-        expect("no file", lambda _, answer: answer != "ok", "open", "f", path)
+        for door, _ in DOORS[:2]:
+            expect("no file", lambda _, answer: answer != "ok", "open", "f", path, *door)
 
 
 def text_filter(*members):
@@ -184,7 +199,7 @@ def keys_of(texts):
 
 def text_keys():
     """Blanks at the end are no part of a key; each other character counts, whatever it is and wherever it stands."""
-    texts = ["", "ab", "größe", "€", "\U0001f600", "x" * 31, "x" * 47, "x" * 300, "é" * 300, "€" * 257]
+    texts = ["", "ab", "größe", "12345678é", "€", "\ufeff", "\ud7ff", "\U00010000", "\U0010ffff", "\U0001f600", "x" * 31, "x" * 47, "x" * 300, "é" * 300, "€" * 257]
     text_filter(*texts)
     for text in texts:
         answers("blanks", "11111", *keys_of(text + " " * count for count in (0, 1, 7, 40, 300)))
@@ -231,6 +246,9 @@ def tables():
             for column, digit in (("keys", "1"), ("absent", "0")):
                 for number in listed(row[column]):
                     answers(what, digit, f"integer {number}")
+                    said = "change    false 5|" if (what, number) == ("changed", "1") else ""
+                    said += "answer    " + ["false", "true"][int(digit)]
+                    expect(what, lambda _, answer: answer.endswith(said), "explain", "f", f"integer {number}", of=only("python"))
             for number in listed(row["errors"]):
                 expect(what, "ChangesError", "ask", "f", f"integer {number}")
                 expect(what, error("ChangesError"), "many", "f", f"integer {number}")
@@ -239,4 +257,16 @@ def tables():
                 check(f"{reader.name}: {what}: a batch", reader.ask("many", "f", *numbers) == seen, seen)
 
 
-CASES = [no_keys, hostile, text_keys, keys, filters, invalid, texts, pages, tables]
+def changed_texts():
+    """With blanks at their end, and without."""
+    part = v.Filter("texts", seed=7, blocks=70).add(v.TEXT, [b"out"])
+    changes = [make_feed.entry(0, version, value, v.xxh64(text, 7), hashlib.sha256(text).digest()[:16])
+               for text, version, value in ((b"in", 7, 1), (b"out", 8, 0))]
+    table = make_feed.padded(make_feed.lying(part)) + b"".join(make_feed.table_of(changes))
+    path = follow(make_feed.page([part], table, make_feed.sum_of_parts([part]), version=3, log2_slots=10,
+                                 table=(2, 77, make_feed.EPOCH + 500, sum(v.xxh64(change, 0) for change in changes) % 2**64)))
+    for _ in ways("changed texts", path):
+        answers("changed texts", "100001", *keys_of(("in", "out", "out  ", "neither", "  in", "in ")))
+
+
+CASES = [no_keys, hostile, text_keys, keys, filters, invalid, texts, pages, tables, changed_texts]
