@@ -239,7 +239,7 @@ test_part(void)
  * The golden files
  * ------------------------------------------------------------------------ */
 
-/* What is wrong with a file's page; test/lib/test_followed.c has what is told of the others, and parts. */
+/* What is wrong with a file's page; test/readers has what is told of the others, and parts. */
 static void
 check_row(const tsv *table)
 {

@@ -13,16 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bf_bytes.h"
-#include "bf_hash.h"
 #include "feed_part.h"
-#include "feed_table.h"
 #include "files.h"
 #include "tap.h"
 
-#define SEED_AT 16				/* in a part's header */
-
-void
+static void
 this_boot(uint8_t boot[FEED_BOOT_BYTES])
 {
 	char		text[64] = "";
@@ -100,25 +95,48 @@ put_parts(const char *path, const bloomfilter *filter, uint32_t count, uint64_t 
 	return sum;
 }
 
+/* The place of the file at a path. */
+static feed_place
+place_of(const char *path)
+{
+	feed_place	place;
+	struct stat st;
+
+	need(stat(path, &st) == 0, "stat");
+	this_boot(place.boot);
+	place.device = (uint64_t) st.st_dev;
+	place.inode = (uint64_t) st.st_ino;
+	return place;
+}
+
+void
+put_here(const char *path)
+{
+	size_t		length;
+	uint8_t    *bytes = read_file(path, &length);
+	feed_who	who;
+
+	need(feed_who_read(bytes, length, &who) == NULL, "a list");
+	who.place = place_of(path);
+	put_who(path, &who);
+	free(bytes);
+}
+
 static void
 fill_who(const char *path, feed_who *who)
 {
-	struct stat st;
 	unsigned	i;
 
-	need(stat(path, &st) == 0, "stat");
 	for (i = 0; i < FEED_IDENTITY_BYTES; i++)
 		who->identity[i] = (uint8_t) (0x10 + i);
-	this_boot(who->place.boot);
-	who->place.device = (uint64_t) st.st_dev;
-	who->place.inode = (uint64_t) st.st_ino;
+	who->place = place_of(path);
 	who->epoch = 90;
 	who->born.serial = 100;
 	strcpy(who->name, "users");
 }
 
-static void
-make(const char *path, const bloomfilter *filter, bool tracked, feed_who *result)
+void
+make_list(const char *path, const bloomfilter *filter, feed_who *result)
 {
 	char		new_path[600];
 	uint8_t		bytes[FEED_NOW_BYTES];
@@ -134,13 +152,6 @@ make(const char *path, const bloomfilter *filter, bool tracked, feed_who *result
 	who.parts = info.parts;
 	who.born.sum = put_parts(new_path, filter, info.parts, &who.length);
 	fill_who(new_path, &who);
-	if (tracked)
-	{
-		who.tracked = true;
-		who.log2_slots = FEED_LEAST_SLOTS;
-		who.length = feed_next_page(who.length) + feed_table_bytes(who.log2_slots);
-		need(truncate(new_path, (off_t) who.length) == 0, "a table");
-	}
 	put_who(new_path, &who);
 	now.content = who.born;
 	now.true_at = 99;
@@ -149,18 +160,6 @@ make(const char *path, const bloomfilter *filter, bool tracked, feed_who *result
 	need(rename(new_path, path) == 0, "in place");
 	if (result != NULL)
 		*result = who;
-}
-
-void
-make_list(const char *path, const bloomfilter *filter, feed_who *result)
-{
-	make(path, filter, false, result);
-}
-
-void
-make_tracked_list(const char *path, const bloomfilter *filter)
-{
-	make(path, filter, true, NULL);
 }
 
 bloomfilter_watched *watched;
@@ -187,38 +186,6 @@ asked(int64_t key)
 
 	bloomfilter_reader_leave(reader);
 	return answer;
-}
-
-static bool
-write_at(void *state, const uint8_t *bytes, size_t length, uint64_t at)
-{
-	return pwrite(*(int *) state, bytes, length, (off_t) at) == (ssize_t) length;
-}
-
-void
-put_change(const char *path, const void *key, size_t length, uint64_t version, bool value)
-{
-	_Alignas(8) uint8_t page[FEED_PAGE];
-	uint8_t		seed[8];
-	int			fd = open(path, O_RDWR);
-	feed_io		io = {write_at, &fd};
-	feed_entry	entry = {0, {0}, version << 1 | value};
-	feed_table	table;
-	feed_who	who;
-	uint8_t    *slots;
-	struct stat st;
-
-	need(fd >= 0 && fstat(fd, &st) == 0 && pread(fd, page, sizeof page, 0) == FEED_PAGE &&
-		 feed_who_read(page, (uint64_t) st.st_size, &who) == NULL, "a list");
-	need(pread(fd, seed, sizeof seed, FEED_PAGE + SEED_AT) == sizeof seed, "a seed");
-	entry.hash = bf_hash(key, length, bf_load_le64(seed));
-	table = feed_table_read(page);
-	feed_tag(key, length, entry.tag);
-	slots = malloc(feed_table_bytes(who.log2_slots));
-	need(slots != NULL && pread(fd, slots, feed_table_bytes(who.log2_slots), (off_t) feed_table_at(&who)) > 0 &&
-		 feed_table_store(&io, &who, slots, &entry, 1, 1, table.to + 1, &table), "a change");
-	free(slots);
-	close(fd);
 }
 
 void

@@ -10,9 +10,6 @@
 #include "feed_page.h"
 #include "libbloomfilter.h"
 
-/* This boot's id; all 0 where there is none. */
-extern void this_boot(uint8_t boot[FEED_BOOT_BYTES]);
-
 /*
  * Writes filter, which is in memory, to path as a list of serial 100 that has its
  * place there, under a name of its own first.  *who, which may be NULL, is what it then says.
@@ -28,8 +25,9 @@ extern void end_watching(void);
 /* What the filter of now says of an integer. */
 extern int	asked(int64_t key);
 
-/* Writes who anew, the checksum included. */
+/* Writes who anew, the checksum included; and that a file is in its place. */
 extern void put_who(const char *path, const feed_who *who);
+extern void put_here(const char *path);
 
 /* Writes bytes, or a word, of the page. */
 extern void put_bytes(const char *path, const void *bytes, size_t length, uint64_t at);
@@ -37,9 +35,5 @@ extern void put_word(const char *path, unsigned at, uint64_t value);
 
 /* Sets all bits that filter has in its first part, and then serial. */
 extern void put_keys(const char *path, const bloomfilter *filter, uint64_t serial);
-
-/* The same of a list that is tracked, with an empty table of changes; and sets one in it. */
-extern void make_tracked_list(const char *path, const bloomfilter *filter);
-extern void put_change(const char *path, const void *key, size_t length, uint64_t version, bool value);
 
 #endif							/* MAKE_LIST_H */
