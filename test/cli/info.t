@@ -62,7 +62,7 @@ foreach my $try ([ 7, 'info' ], [ 8 * length($sound) - 1, 'contains' ])
 }
 is((run('', 'info', 'flipped'))[1] =~ s/flipped/sound/r, (run('', 'info', 'sound'))[1], 'info reads no bits where the header knows them');
 
-# What is no file, or no filter: test/lib/test_hostile.c has more.
+# What is no file, or no filter: test/readers has more.
 spew('empty', '');
 mkdir 'folder';
 refuses(qr/"?nowhere"?.*No such file/, '', 'info', 'nowhere');

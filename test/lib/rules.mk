@@ -10,7 +10,7 @@ TEST_CPPFLAGS := -I$(ROOT)/src/core -I$(ROOT)/src/text -I$(ROOT)/src/feed -I$(RO
 	-DVECTORS='"$(ROOT)/test/vectors"' -DBLOOMFILTER_VERSION='"test"'
 
 SOURCES := $(wildcard $(ROOT)/src/core/*.c $(ROOT)/src/text/*.c $(ROOT)/src/feed/*.c $(ROOT)/src/lib/*.c) \
-	$(addprefix $(ROOT)/test/lib/,files.c doors.c tsv.c make_filters.c make_list.c) \
+	$(addprefix $(ROOT)/test/lib/,files.c tsv.c make_filters.c make_list.c) \
 	$(ROOT)/test/core/support.c $(ROOT)/test/tap/tap.c
 INNER := $(patsubst $(ROOT)/%.c,%.o,$(SOURCES))
 

@@ -116,7 +116,8 @@ uint8_t *
 tsv_bytes(const tsv *table, const char *column, size_t *length)
 {
 	const char *hex = tsv_text(table, column);
-	uint8_t    *bytes = malloc(strlen(hex) / 2 + 1);
+	/* Of its exact length, so that reading beyond it is seen. */
+	uint8_t    *bytes = malloc(strlen(hex) > 1 ? strlen(hex) / 2 : 1);
 
 	need(bytes != NULL, "memory");
 	*length = from_hex(hex, strlen(hex), bytes);
