@@ -33,54 +33,22 @@ fails(void)
 	return true;
 }
 
-extern void *__real_malloc(size_t size);
-extern void *__real_calloc(size_t count, size_t size);
-extern void *__real_realloc(void *memory, size_t size);
-extern int	__real_posix_memalign(void **memory, size_t alignment, size_t size);
-extern char *__real_strdup(const char *text);
-extern char *__real_strndup(const char *text, size_t size);
-extern void *__wrap_malloc(size_t size);
-extern void *__wrap_calloc(size_t count, size_t size);
-extern void *__wrap_realloc(void *memory, size_t size);
-extern int	__wrap_posix_memalign(void **memory, size_t alignment, size_t size);
-extern char *__wrap_strdup(const char *text);
-extern char *__wrap_strndup(const char *text, size_t size);
+/* A function that the library's calls are led to: it fails, or is the one that it stands for. */
+#define LEAD(result, function, parameters, arguments, failure) \
+	extern result __real_##function parameters; \
+	extern result __wrap_##function parameters; \
+	result \
+	__wrap_##function parameters \
+	{ \
+		return fails() ? failure : __real_##function arguments; \
+	}
 
-void *
-__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *
-__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *
-__wrap_realloc(void *memory, size_t size)
-{
-	return fails() ? NULL : __real_realloc(memory, size);
-}
-
-int
-__wrap_posix_memalign(void **memory, size_t alignment, size_t size)
-{
-	return fails() ? ENOMEM : __real_posix_memalign(memory, alignment, size);
-}
-
-char *
-__wrap_strdup(const char *text)
-{
-	return fails() ? NULL : __real_strdup(text);
-}
-
-char *
-__wrap_strndup(const char *text, size_t size)
-{
-	return fails() ? NULL : __real_strndup(text, size);
-}
+LEAD(void *, malloc, (size_t size), (size), NULL)
+LEAD(void *, calloc, (size_t count, size_t size), (count, size), NULL)
+LEAD(void *, realloc, (void *memory, size_t size), (memory, size), NULL)
+LEAD(int, posix_memalign, (void **memory, size_t alignment, size_t size), (memory, alignment, size), ENOMEM)
+LEAD(char *, strdup, (const char *text), (text), NULL)
+LEAD(char *, strndup, (const char *text, size_t size), (text, size), NULL)
 
 /* What the operations below work on. */
 static bloomfilter *single;
