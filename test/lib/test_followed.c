@@ -9,7 +9,6 @@
  */
 #define _GNU_SOURCE				/* CLONE_NEWNS */
 
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>

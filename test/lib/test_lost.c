@@ -6,7 +6,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -48,10 +47,10 @@ __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 }
 
 static void
-begin(unsigned flags)
+begin(void)
 {
 	make_list(path, members, NULL);
-	begin_watching(path, flags);
+	begin_watching(path, 0);
 }
 
 /* As cat does: the file stays the one that it is. */
@@ -109,7 +108,7 @@ check_mark(void)
 {
 	bloomfilter *filter;
 
-	begin(0);
+	begin();
 	same(asked(1), 1, "a file");
 	put_word(path, FEED_SUPERSEDED, FEED_LOST);
 	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_LOST, "whose follower says that it is damaged");
@@ -128,7 +127,7 @@ check_mark(void)
 static void
 check_overwritten(const char *with, const char *what)
 {
-	begin(0);
+	begin();
 	write_over(with);
 	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_LOST, "%s over a file", what);
 	check_answers(what);
@@ -143,7 +142,7 @@ check_newest(void)
 	const bloomfilter *first;
 	const bloomfilter *second;
 
-	begin(0);
+	begin();
 	newer_comes = true;
 	first = bloomfilter_reader_enter(reader);
 	bloomfilter_reader_leave(reader);
