@@ -14,26 +14,21 @@
 #include <unistd.h>
 
 #include "feed_part.h"
+#include "feed_values.h"
 #include "files.h"
 #include "tap.h"
 
+/* All 0 where there is none. */
 static void
 this_boot(uint8_t boot[FEED_BOOT_BYTES])
 {
-	char		text[64] = "";
-	char		digits[65] = "";
+	char		text[FEED_UUID_TEXT_BYTES] = "";
 	int			fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY);
-	ssize_t		got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-	size_t		used = 0;
-	ssize_t		i;
 
+	if (fd < 0 || read(fd, text, sizeof text - 1) < 0 || !feed_uuid_read(boot, text))
+		memset(boot, 0, FEED_BOOT_BYTES);
 	if (fd >= 0)
 		close(fd);
-	for (i = 0; i < got; i++)
-		if (text[i] != '-' && text[i] != '\n')
-			digits[used++] = text[i];
-	memset(boot, 0, FEED_BOOT_BYTES);
-	from_hex(digits, used, boot);
 }
 
 void
