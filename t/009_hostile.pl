@@ -2,7 +2,6 @@
 # function with each argument at its extremes, and damaged texts.
 use BloomTest;
 no warnings 'portable';
-use MIME::Base64;
 
 my $node = new_node('hostile', conf => <<'EOC');
 statement_timeout = '120s'
@@ -183,64 +182,31 @@ foreach my $filter (@filters)
 push @operators, map { "SELECT ($_)::bloomfilter" } @{ $values{'bytea'} }, @{ $values{'text'} };
 is(unclean(@operators), '', scalar(@operators) . ' operators and casts');
 
-# Damaged bytes: test/fuzz/fuzz_parse.c tries millions, sql/vectors_invalid.sql each rule by each door.
-my @bases = grep { length $_ < 3000 } map { pack 'H*', $_->{filter_hex} } vectors('filters.tsv');
-my $batch = 500;
-my @problems;
-
-# Damaged texts.  They come in if they are base64 to the letter and their bytes are a
-# filter.
+# Damaged texts, of each length of padding: at each place one or two letters, or none, come in or take others'
+# place.  They are a filter if they are base64 to the letter and their bytes are one.
+# (Damaged bytes: test/fuzz/fuzz_parse.c tries millions, sql/vectors_invalid.sql each rule by each door.)
 $session->query(<<'EOC');
-CREATE FUNCTION by_cast(bytes bytea) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN CASE WHEN bytes::bloomfilter::bytea = bytes THEN 'ok' ELSE 'other' END;
-EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE;
-END $$;
 CREATE FUNCTION by_letter(typed text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM typed::bloomfilter;
 	RETURN 'ok';
 EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE;
 END $$;
-CREATE TABLE texts (typed text, bytes bytea);
+CREATE FUNCTION by_cast(bytes bytea) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN CASE WHEN bytes::bloomfilter::bytea = bytes THEN 'ok' ELSE 'other' END;
+EXCEPTION WHEN OTHERS THEN RETURN CASE SQLSTATE WHEN '22023' THEN '22P02' ELSE SQLSTATE END;
+END $$;
+CREATE TABLE texts AS SELECT typed, by_letter(typed) AS told
+FROM (SELECT bloom_add(bloom_create_sized(m * 512, 3), 7)::text AS whole FROM generate_series(1, 3) AS m) AS w, generate_series(1, length(whole)) AS at,
+	unnest(ARRAY['A', 'Q', '/', '', ' ', E'\n', '=', '==', '-', '*', E'\x7f']) AS letter, unnest(ARRAY[0, 1, length(letter)]) AS instead,
+	overlay(whole PLACING letter FROM at FOR instead) AS typed;
 EOC
-my @alphabet = ('A' .. 'Z', 'a' .. 'z', 0 .. 9, '+', '/');
-my $base64 = qr{[A-Za-z0-9+/]};
-
-sub damaged_text
-{
-	my ($text) = @_;
-	foreach (1 .. pick(1, 1, 2))
-	{
-		my $at = int rand(rand() < 0.3 ? 8 : length $text);
-		$at = length($text) - 1 - $at if rand() < 0.3;
-		my $new = join '', map { pick(@alphabet, (' ', "\n", '=', '-', '_', '*', "\x7f") x 8) } 1 .. pick(1, 1, 2, 4);
-		substr($text, $at, pick(0, 1, length $new)) = pick('', $new, $new);
-	}
-	return $text;
-}
-
-my ($texts_tried, $texts_in) = (0, 0);
-while ($texts_tried < rounds(1000, 200_000))
-{
-	my @texts = map { damaged_text(encode_base64(pick(@bases), '')) } 1 .. $batch;
-	my $rows = join ",\n", map
-	{
-		my $strict = m{\A(?:$base64{4})*(?:$base64{2}==|$base64{3}=)?\z};
-		sprintf "('%s', '\\x%s')", $_, $strict ? unpack('H*', decode_base64($_)) : '';
-	} @texts;
-	push @problems, grep { $_ ne '' } split /\n/, $session->query(<<"EOC");
-TRUNCATE texts;
-INSERT INTO texts VALUES $rows;
-SELECT t, c, encode(typed::bytea, 'hex') FROM (SELECT typed, by_letter(typed) AS t, by_cast(bytes) AS c FROM texts OFFSET 0) AS v
-WHERE (t, c) NOT IN (('ok', 'ok'), ('22P02', '22023'), ('0A000', '0A000'))
+is($session->query(<<'EOC'), '', 'damaged texts come in if their bytes do');
+SELECT typed, told FROM texts
+WHERE told <> CASE WHEN typed ~ '^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$' THEN by_cast(decode(typed, 'base64')) ELSE '22P02' END
 EOC
-	$texts_in += $session->query("SELECT count(*) FROM texts WHERE by_letter(typed) = 'ok'");
-	$texts_tried += @texts;
-}
-is(join("\n", @problems), '', "$texts_tried damaged texts, seed $seed: they come in if their bytes do");
-cmp_ok($texts_in, '>', $texts_tried / 100, "$texts_in of them came in");
-cmp_ok($texts_in, '<', $texts_tried / 2, 'most did not');
+is($session->query("SELECT count(DISTINCT told) FROM texts"), 3, 'and some of them do');
 
 # A large text is read in pieces of 4 MiB; damage in the four letters on each side of where two of
 # them meet.

@@ -27,6 +27,7 @@ our @ISA = 'Exporter';
 our @EXPORT = (@PostgreSQL::Test::Utils::EXPORT, grep { !/^\$/ } @Test::More::EXPORT);
 push @EXPORT, qw(
   new_node
+  new_standby
   session
   rounds
   anonymous_kb
@@ -34,10 +35,8 @@ push @EXPORT, qw(
   own_peak_kb
   server_version
   wait_until_up
-  is_gone
+  wait_until_gone
   stayed_alive
-  vectors
-  copy_binary_file
   build_library
   forget_pointers
   eventually
@@ -65,6 +64,18 @@ sub is_gone
 	return 1 if !kill 0, $pid;
 	open(my $stat, '<', "/proc/$pid/stat") or return 0;
 	return <$stat> =~ /\) Z /;
+}
+
+# Waits until processes are gone, a minute at most.
+sub wait_until_gone
+{
+	my (@pids) = @_;
+	foreach (1 .. 600)
+	{
+		return if !grep { !is_gone($_) } @pids;
+		sleep(0.1);
+	}
+	return;
 }
 
 # A test that passes as soon as a condition holds, within a minute.
@@ -215,6 +226,18 @@ sub stayed_alive
 	return;
 }
 
+# A hot standby of a server, running, from a backup of now.  Options: conf, as above.
+sub new_standby
+{
+	my ($primary, $name, %options) = @_;
+	my $standby = PostgreSQL::Test::Cluster->new($name);
+	$primary->backup($name);
+	$standby->init_from_backup($primary, $name, has_streaming => 1);
+	$standby->append_conf('postgresql.conf', $options{conf} // '');
+	$standby->start;
+	return $standby;
+}
+
 # The end of a test: of all sessions, without a crash of these servers.
 sub finish
 {
@@ -223,39 +246,6 @@ sub finish
 	stayed_alive($_) foreach @nodes;
 	done_testing();
 	return;
-}
-
-# Writes a file for COPY BINARY with these fields, each a row of one column.
-sub copy_binary_file
-{
-	my ($path, @fields) = @_;
-	open(my $file, '>:raw', $path) or die "$path: $!";
-	print $file "PGCOPY\n\xff\r\n\0", pack('NN', 0, 0);
-	print $file pack('nN/a*', 1, $_) foreach @fields;
-	print $file pack('n', 0xffff);
-	close($file) or die "$path: $!";
-	return;
-}
-
-# The rows of a file of test/vectors, each a hash by the column's name.
-sub vectors
-{
-	my ($file) = @_;
-	my $path = dirname(__FILE__) . "/../../test/vectors/$file";
-	open(my $in, '<', $path) or die "$path: $!";
-	my $head = <$in>;
-	chomp $head;
-	$head =~ s/^#//;
-	my @names = split /\t/, $head;
-	my @rows;
-	while (my $line = <$in>)
-	{
-		chomp $line;
-		my %row;
-		@row{@names} = split /\t/, $line, -1;
-		push @rows, \%row;
-	}
-	return @rows;
 }
 
 1;

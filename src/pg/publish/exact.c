@@ -16,7 +16,7 @@
  * pass all levels alike, so all of these are found, and on_conflict decides.
  *
  * A level that got more keys than it is sized for is sized anew, and all is built again.
- * sql/exact.sql and t/068_exact.pl compare each answer with the query.
+ * sql/exact.sql compares each answer with the query, t/063_publish_build.pl the ways to build.
  */
 #include "postgres.h"
 

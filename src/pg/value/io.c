@@ -81,7 +81,8 @@ bloomfilter_in(PG_FUNCTION_ARGS)
 	while (padding < 2 && padding < chars && text[chars - 1 - padding] == '=')
 		padding++;
 	length = chars / 4 * 3 - padding;
-	if (chars == 0 || chars % 4 != 0 || length > BF_MAX_BYTES)
+	/* Of "AAA=AA==" the server's decoder would make the bytes of "AAAAAA==". */
+	if (chars == 0 || chars % 4 != 0 || length > BF_MAX_BYTES || memchr(text, '=', chars - padding) != NULL)
 		length = 0;
 	result = palloc(VARHDRSZ + length);
 	SET_VARSIZE(result, VARHDRSZ + length);
