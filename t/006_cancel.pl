@@ -110,7 +110,7 @@ sub cancel_after
 # Cancels at fractions of the time that a statement takes.  One that takes long is
 # tried again at other fractions where the cancel came too late, as on a busy machine
 # it may, or where most of the time goes by after it has returned.
-my ($worst, $worst_name, $caught_statements) = (0, '', 0);
+my $caught_statements = 0;
 foreach my $case (@long)
 {
 	my ($name, $sql) = @$case;
@@ -145,10 +145,7 @@ foreach my $case (@long)
 		't', "$name: the backend answers after it was cancelled");
 	note sprintf('%-32s takes %6.0f ms, runs %4.0f ms after the cancel',
 		$name, $full * 1000, max(@used) * 1000);
-	($worst, $worst_name) = (max(@used), $name) if max(@used) > $worst;
 }
-note sprintf('longest that a cancelled statement kept running: %.0f ms (%s)',
-	$worst * 1000, $worst_name);
 cmp_ok($caught_statements, '>', 0, "$caught_statements statements took long enough to be caught in the middle");
 
 # A cancel that is already there when the function begins its work: an argument
@@ -201,29 +198,5 @@ EOC
 is($session->query('SELECT scan(k) FROM generate_series(1, 39001, 2000) AS k WHERE scan(k) <> -1'),
 	'', 'a cancel at any row of a scan is raised');
 is($session->query('SELECT scan(-1)'), 40000, 'and the next scan finds every key');
-
-# pg_cancel_backend and pg_terminate_backend from another session.
-my $other = session($node);
-my $pid = $session->pid;
-foreach my $how ('pg_cancel_backend', 'pg_terminate_backend')
-{
-	$session->start(
-		'SELECT count(bloom_verify(f)) FROM big, generate_series(1, 1000000) WHERE id = 1');
-	$node->poll_query_until('postgres', <<"EOC") or die 'the statement did not start';
-SELECT state = 'active' AND query LIKE 'SELECT count(bloom_verify%'
-FROM pg_stat_activity WHERE pid = $pid
-EOC
-	$other->query("SELECT $how($pid)");
-	last if $how eq 'pg_terminate_backend';
-	my ($out, $state) = $session->finish;
-	is($state, '57014', "$how ends a statement");
-}
-ok(!defined eval { $session->finish; 1 }, 'pg_terminate_backend ends the session');
-$session->abandon;
-$node->poll_query_until('postgres',
-	"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid")
-  or die 'the backend did not end';
-is($other->query('SELECT count(*) FROM big WHERE bloom_verify(f)'),
-	2, 'the filters are whole');
 
 finish($node);

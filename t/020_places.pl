@@ -139,10 +139,7 @@ is(wrong($session, 'mixed', 200_000, $_), 0, "filter $_, stored beside others")
   foreach 1, 200_001, 2_000_000, 3_000_000;
 
 # A standby, where places are guessed as well, and chunks move by replay.
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
+my $standby = new_standby($node, 'standby');
 my $reader = session($standby);
 $reader->query('SET bloomfilter.cache_size = 0');
 is(wrong($reader, 'moved', 100_000, 5), 0, 'on a standby');

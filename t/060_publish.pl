@@ -2,7 +2,7 @@
 # they had, nothing is left behind, and the next run publishes.  Publishers of one
 # list don't mix.
 use BloomTest;
-use Time::HiRes qw(sleep);
+use BloomTest::Pull;
 use BloomTest::SmallDisk;
 
 my $node = new_node('publish', conf => <<'EOC');
@@ -94,25 +94,16 @@ foreach my $phase (qw(build write check))
 	is(value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), 0, 'and no lock');
 }
 
-# Backends that die, with and without the others.
-sub is_up
-{
-	wait_until_up($node);
-	return 1;
-}
-
-# The postmaster first, then what it leaves behind.
+# Backends that die, with and without the others: the postmaster first, then what it leaves behind.
 sub kill_server
 {
 	my @pids = split /\n/, value('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
 	my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
 	$node->kill9;
-	kill 'KILL', grep { !is_gone($_) } @pids;
-	foreach (1 .. 600)
-	{
-		last if !kill(0, $postmaster) && !grep { !is_gone($_) } @pids;
-		sleep(0.1);
-	}
+	kill 'KILL', @pids;
+	wait_until_gone(@pids);
+	# One that nobody has waited for yet is still there to those who start a server.
+	eventually(sub { !kill 0, $postmaster }, 'the server is gone');
 	return;
 }
 
@@ -126,13 +117,9 @@ foreach my $phase (qw(build write check))
 
 	($session, $holder) = night_at($phase);
 	kill 'KILL', $session->pid;
-	foreach (1 .. 600)
-	{
-		last if !kill 0, $holder->pid;
-		sleep(0.1);
-	}
+	wait_until_gone($holder->pid);
 	$_->abandon foreach $session, $holder;
-	is_up();
+	wait_until_up($node);
 	is(state_of_list(), $before, "a night killed in its $phase leaves nothing");
 
 	($session, $holder) = night_at($phase);
@@ -167,16 +154,9 @@ foreach my $phase (qw(build write check))
 }
 
 value('ALTER TABLE bloom_generation_part DROP CONSTRAINT held');
-stayed_alive_but_killed();
-
-# Only those processes ended by a signal that were sent one.
-sub stayed_alive_but_killed
-{
-	my $log = slurp_file($node->logfile);
-	unlike($log, qr/PANIC:|TRAP:/, 'no process crashed by itself');
-	is(scalar(() = $log =~ /was terminated by signal/g), 3, 'nor ended by a signal but those that were sent one');
-	return;
-}
+my $log = slurp_file($node->logfile);
+unlike($log, qr/PANIC:|TRAP:/, 'no process crashed by itself');
+is(scalar(() = $log =~ /was terminated by signal/g), 3, 'nor ended by a signal but those that were sent one');
 
 # A full disk, after a night that filled it and before one that finds room.
 SKIP:
@@ -224,8 +204,38 @@ SKIP:
 	cmp_ok(value($size), '<', $before_write + 200_000, 'that the statement gives back, on the full disk');
 	$disk->give_back;
 	value('ALTER TABLE bloom_generation_part DROP CONSTRAINT held');
-	$holder->quit;
-	$session->quit;
+
+	# Six nights on a volume of 3.2 lists, vacuumed in between.
+	value("CALL bloom_drop('account')");
+	value(q{CALL bloom_publish('list', 'SELECT 1', n => 5000000)});
+	my $volume = BloomTest::SmallDisk->new(int(3.2 * value('SELECT bytes FROM bloom_published')));
+	my $folder = $volume->make_folder('space');
+	value(q{CALL bloom_drop('list')});
+	value("CREATE TABLESPACE volume LOCATION '$folder'");
+	value('VACUUM (TRUNCATE) bloom_generation_part; ALTER TABLE bloom_generation_part SET TABLESPACE volume');
+	foreach my $number (1 .. 6)
+	{
+		is($session->state_of("CALL bloom_publish('list', 'SELECT $number', n => 5000000)"), '', "night $number is published");
+		is(value("SELECT bloom_lookup('list', $number)"), 't', 'and asked');
+		value('VACUUM bloom_generation_part');
+	}
+
+	# A pull to that disk leaves the file that there is.
+	my $pull = BloomTest::Pull->new($node, $disk->make_folder('files'));
+	skip 'the command line bloomfilter can\'t be built (libpq-dev, libcurl4-openssl-dev, libsodium-dev)', 1 if !$pull->runs;
+	value("CALL bloom_publish('pulled', 'SELECT id FROM account', n => 1000000)");
+	is($pull->run('pulled'), '', 'a list is pulled');
+	my $files = $pull->files;
+	value("CALL bloom_publish('pulled', 'SELECT -id FROM account', n => 1000000)");
+	foreach my $free (0, 4096, 100_000)
+	{
+		$disk->fill($free);
+		$pull->start('pulled');
+		$pull->fails('No space left on device', $files, "the next night, $free bytes free");
+		$disk->give_back;
+	}
+	is($pull->run('pulled'), '', 'with space again it is pulled');
+	isnt(BloomTest::Pull::differences($pull->files, $files), '', 'and is the new one');
 }
 
 done_testing();

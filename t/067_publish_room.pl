@@ -1,5 +1,4 @@
-# Room on disks: a pg_wal whose files are held, where publishing would end the server; a tablespace
-# with little more room than a list's two generations and the next one take.
+# A pg_wal whose files are held, where publishing would end the server.  (t/060_publish.pl has tablespaces without room.)
 use BloomTest;
 use BloomTest::SmallDisk;
 
@@ -63,26 +62,5 @@ unlink($away) or die $!;
 archive('last_failed_time < last_archived_time');
 clear_wal();
 is($session->state_of($night), '', 'and not when it goes on');
-$session->quit;
-unlike(slurp_file($node->logfile), qr/PANIC/, 'the server went on throughout');
-$disk->give_back;
-$node->stop;
-
-# Six nights on a volume of 3.2 lists, vacuumed in between.
-$node = new_node('nights');
-$session = session($node);
-$session->query(q{CALL bloom_publish('list', 'SELECT 1', n => 5000000)});
-my $bytes = $session->query(q{SELECT bytes FROM bloom_published});
-my $small = BloomTest::SmallDisk->new(int(3.2 * $bytes));
-my $space = $small->make_folder('space');
-$session->query("CREATE TABLESPACE small LOCATION '$space'");
-$session->query(q{CALL bloom_drop('list')});
-$session->query('VACUUM (TRUNCATE) bloom_generation_part; ALTER TABLE bloom_generation_part SET TABLESPACE small');
-foreach my $number (1 .. 6)
-{
-	is($session->state_of("CALL bloom_publish('list', 'SELECT $number', n => 5000000)"), '', "night $number is published");
-	is($session->query("SELECT bloom_lookup('list', $number)"), 't', 'and asked');
-	$session->query('VACUUM bloom_generation_part');
-}
 
 finish($node);

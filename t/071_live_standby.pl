@@ -1,7 +1,10 @@
 # Live indexes on a standby that compares each replayed page with the primary's
 # (wal_consistency_checking), whose snapshots never see a row whose key is denied, and
-# that goes on as a primary; and on a subscriber, which builds its own.
+# that goes on as a primary; and on a subscriber, which builds its own.  A list that is asked there
+# while the primary publishes: no error, and no member is ever denied.
 use BloomTest;
+
+require "$FindBin::Bin/050_doc.pm";
 
 my $primary = new_node('live_primary',
 	allows_streaming => 'logical',
@@ -13,11 +16,8 @@ INSERT INTO keys SELECT generate_series(1, 1000);
 CREATE TABLE pairs (id bigint PRIMARY KEY, other bigint);
 CREATE INDEX pairs_other ON pairs USING bloomfilter (other);
 EOC
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('live_standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\nhot_standby_feedback = on\nwal_receiver_status_interval = 1s\n");
-$standby->start;
+my $standby = new_standby($primary, 'live_standby',
+	conf => "max_standby_streaming_delay = -1\nhot_standby_feedback = on\nwal_receiver_status_interval = 1s\n");
 
 my $writer = session($primary);
 my $reader = session($standby);
@@ -93,6 +93,29 @@ is($subscriber->safe_psql('postgres', "SELECT count(*), min(other), count(*) FIL
 	'30000|-1000|0', 'a subscriber finds what was copied, inserted and updated');
 $subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION pairs_sub');
 
+# Swaps that change everything, the number of parts, the size, the seed, while a list is asked: a
+# denied member, or an answer that is none, is a division by zero.
+$primary->safe_psql('postgres', q{CREATE TABLE account AS SELECT generate_series(1, 100000)::bigint AS id; CALL bloom_publish('account', 'SELECT id FROM account', parts => 8)});
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
+my $clients = doc::ask_members($standby, 'postgres', q{
+\set k random(1, 100000)
+select 1 / bloom_lookup('account', :k::bigint)::int;
+});
+foreach my $night (1 .. 6)
+{
+	my ($parts, $n) = (1 + $night % 5, 200000 + 50000 * ($night % 3));
+	$primary->safe_psql('postgres', "CALL bloom_publish('account', 'SELECT id FROM account', parts => $parts, n => $n, seed => $night)");
+	$primary->safe_psql('postgres', 'VACUUM bloom_generation_part') if $night % 4 == 0;
+	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
+	is($reader->query('SELECT seed FROM bloom_list'), $night, "the standby has seen night $night");
+}
+is(doc::stop_asking($clients), '', 'no error and no denied member');
+my $denied = q{SELECT count(*) FILTER (WHERE NOT bloom_lookup('account', id)) FROM account};
+is($reader->query($denied), 0, 'the standby finds every key');
+my $bytes = q{SELECT md5(string_agg(filter::text, ',' ORDER BY back, part)) FROM bloom_generation_part};
+is($reader->query($bytes), $writer->query($bytes), 'in the same bytes');
+is($reader->state_of(q{CALL bloom_publish('account', 'SELECT id FROM account')}), '25006', 'a standby does not publish');
+
 # The standby takes over, with a transaction that was prepared on the primary.
 $writer->query("BEGIN; INSERT INTO keys VALUES (-77777); PREPARE TRANSACTION 'keys'");
 $writer->query("CREATE UNLOGGED TABLE fleeting (id int); CREATE INDEX fleeting_id ON fleeting USING bloomfilter (id); INSERT INTO fleeting VALUES (1)");
@@ -108,6 +131,10 @@ is($reader->query($lost), 0, 'promoted, it finds all keys, those of a prepared t
 is($reader->query("SELECT bloom_index_contains('keys', 'id', -77777), bloom_index_verify('keys_id')"), 't|t', 'and its pages are whole');
 $reader->query('INSERT INTO fleeting VALUES (2)');
 is($reader->query("SELECT bloom_index_contains('fleeting_id', 1), bloom_index_contains('fleeting_id', 2)"), 'f|t', 'an unlogged one is empty, and takes keys');
+is($reader->query($denied), 0, 'it finds every key of the list');
+my $serial = $reader->query('SELECT serial FROM bloom_list');
+cmp_ok($reader->query(q{CALL bloom_publish('account', 'SELECT id FROM account'); CALL bloom_rollback('account'); SELECT serial FROM bloom_list}), '>', $serial,
+	'publishes itself then, and has the way back');
 unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'replayed pages are those of the primary');
 
 finish($primary, $standby, $subscriber);

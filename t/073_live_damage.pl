@@ -1,6 +1,5 @@
-# A live index whose file was damaged gives errors and no answers; a dumped one is
-# restored as it was defined; and an index of another session's temporary table is none
-# to be asked.
+# A live index whose file was damaged gives errors and no answers; and an index of another
+# session's temporary table is none to be asked.
 use BloomTest;
 use List::Util qw(first);
 
@@ -120,17 +119,6 @@ is(states_after(sub { ${ $_[0] } = '' }), $damaged, 'and no page at all');
 is(states_after(sub { substr(${ $_[0] }, PAGE + 64, PAGE - 64) = "\xfe" . "\xff" x (PAGE - 65) }), '  XX001  ', 'bits behind the blocks are damage');
 
 restart_with(undef);
-
-# Dump and restore.
-my $dump = PostgreSQL::Test::Utils::tempdir . '/dump.sql';
-$node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('postgres') ], 'it is dumped');
-$node->safe_psql('postgres', 'CREATE DATABASE restored');
-$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('restored') ], 'and restored');
-my $definitions = "SELECT string_agg(pg_get_indexdef(indexrelid), E'\\n' ORDER BY indexrelid::regclass::text) FROM pg_index WHERE indrelid = 'keys'::regclass";
-is($node->safe_psql('restored', $definitions), $node->safe_psql('postgres', $definitions), 'as it was defined');
-is($node->safe_psql('restored', $ask), '0', 'and it has all keys');
-is($node->safe_psql('restored', "SELECT bloom_snapshot('keys_even') = (SELECT bloom_agg(id, 40000, 0.001, 7) FROM keys WHERE id % 2 = 0)"),
-	't', 'in the same bytes');
 
 # Temporary tables.
 my $owner = session($node);

@@ -5,11 +5,7 @@
 use BloomTest;
 
 my $primary = new_node('live_old_primary', allows_streaming => 1, conf => "max_prepared_transactions = 10\n");
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('live_old_standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\nhot_standby_feedback = off\n");
-$standby->start;
+my $standby = new_standby($primary, 'live_old_standby', conf => "max_standby_streaming_delay = -1\nhot_standby_feedback = off\n");
 my $writer = session($primary);
 
 sub catch_up

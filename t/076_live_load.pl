@@ -1,7 +1,7 @@
 # Many writers and askers at once, as pgbench's clients, with REINDEX CONCURRENTLY in a loop
 # and one of them killed by kill -9: whoever has inserted a key finds it, and so does whoever sees
-# a row.  What is rebuilt in the end is what bloom_agg makes of the keys.  What they waited for is
-# counted.  BLOOMFILTER_LONG=1 makes 64 of each and minutes of it.
+# a row.  What is rebuilt in the end is what bloom_agg makes of the keys. 
+# BLOOMFILTER_LONG=1 makes 64 of each and minutes of it.
 use BloomTest;
 use IPC::Run ();
 use Time::HiRes qw(sleep);
@@ -63,43 +63,24 @@ sub start_clients
 	return \%run;
 }
 
-# Rebuilds and counts what others wait for until it is done; returns the session that
-# rebuilds, still at it, and the counts.
-sub rebuild_and_watch
+# Rebuilds until something is done; returns the session that rebuilds, still at it.
+sub rebuild_until
 {
-	my ($table, $done) = @_;
-	my $rebuild = "REINDEX TABLE CONCURRENTLY $table";
-	my ($builder, $watcher) = map { session($node) } 1 .. 2;
-	my %waits;
-	my $rebuilt = 0;
+	my ($done) = @_;
+	my $rebuild = 'REINDEX TABLE CONCURRENTLY keys';
+	my $builder = session($node);
 	$builder->start($rebuild);
 	while (!$done->())
 	{
-		my $seen = $watcher->query("SELECT coalesce(wait_event_type || ' ' || wait_event, 'running'), count(*) FROM pg_stat_activity WHERE application_name = 'pgbench' AND state = 'active' GROUP BY 1");
-		$waits{$1} += $2 while $seen =~ /^(.*)\|(\d+)$/mg;
 		sleep(0.02);
 		$builder->{run}->pump_nb;
 		next if !$builder->_at_mark('out');
 		my (undef, $state, $err) = $builder->finish;
 		# A client's lock and the rebuild's may be in a circle, which PostgreSQL ends.
 		is($state, '', 'rebuilt') or diag $err if $state !~ /^(|40P01)$/;
-		$rebuilt++;
 		$builder->start($rebuild);
 	}
-	$watcher->quit;
-	note "rebuilt $rebuilt times";
-	return ($builder, %waits);
-}
-
-# Notes the counts as shares.
-sub note_waits
-{
-	my (%waits) = @_;
-	my $all = 1;
-	$all += $_ foreach values %waits;
-	note sprintf('%5.1f %% %s', 100 * $waits{$_} / $all, $_)
-	  foreach sort { $waits{$b} <=> $waits{$a} } keys %waits;
-	return;
+	return $builder;
 }
 
 # Waits for clients of a round in which nobody is killed.
@@ -110,7 +91,6 @@ sub finish_whole
 	{
 		$run->{run}->finish;
 		unlike($run->{out}, qr/aborted|ERROR/, "$name: no client had an error ($run->{kind})") or diag $run->{out};
-		note "$clients clients, $run->{kind}: $1" if $run->{out} =~ /(tps = \S+)/;
 	}
 	$builder->finish;
 	$builder->quit;
@@ -142,7 +122,7 @@ foreach my $round (1 .. rounds(2, 6))
 	my $killed = $round % 2 == 0;
 	my @runs = map { start_clients($_, $killed ? ('-T', 600) : ('-t', $transactions)) } 'write', 'ask';
 	my $enough = $node->safe_psql('postgres', 'SELECT count(*) FROM keys') + $clients * $transactions;
-	my ($builder, %waits) = rebuild_and_watch('keys', $killed
+	my $builder = rebuild_until($killed
 		? sub { $node->safe_psql('postgres', "SELECT count(*) >= $enough FROM keys") eq 't' }
 		: sub { all_ended(@runs) });
 	if ($killed)
@@ -158,7 +138,6 @@ foreach my $round (1 .. rounds(2, 6))
 	}
 	unlike($_->{out}, qr/division by zero/, "round $round: no client was denied a key ($_->{kind})") foreach @runs;
 	check("round $round");
-	note_waits(%waits);
 	# What a rebuild that was killed has left behind.
 	$node->safe_psql('postgres', $_)
 	  foreach split /\n/, $node->safe_psql('postgres', "SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE NOT indisvalid");

@@ -200,14 +200,10 @@ $session->query('RESET ROLE');
 is($session->query("SELECT count(*) FROM (SELECT bloom_index_changes('keys_id', NULL) LIMIT 2) AS t"), '2', 'a query may end before the last row');
 
 # A standby, and the same one when it has become a primary: the session goes on.
-my $standby = PostgreSQL::Test::Cluster->new('changes_standby');
-
 {
 	$session->query('DROP INDEX keys_id; ALTER TABLE keys SET TABLESPACE pg_default; CREATE INDEX keys_id ON keys USING bloomfilter (id)');
 	$session->query('DROP TABLESPACE elsewhere');
-	$node->backup('plain');
-	$standby->init_from_backup($node, 'plain', has_streaming => 1);
-	$standby->start;
+	my $standby = new_standby($node, 'changes_standby');
 	$node->wait_for_catchup($standby, 'replay', $node->lsn('write'));
 	my $primary_copy = take(new_copy($session, 'keys_id'));
 	my $there = session($standby);
