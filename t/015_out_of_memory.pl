@@ -113,27 +113,6 @@ is($session->query('SELECT pg_backend_pid()'), $pid, 'the session lives on');
 cmp_ok($session->query($contexts), '<=', $bytes + 64 * 1024, 'its memory contexts have not grown');
 is($session->query('SELECT bool_and(bloom_verify(f)), count(*) FROM large'), 't|2', 'the filters are whole');
 
-# Errors that are caught, without memory all the time: the next one has as much.
-limit(4 * MEGABYTE);
-is( $session->query(<<'EOC'), 200, 'errors are caught, one after the other');
-CREATE FUNCTION fail(rounds int) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE caught int := 0;
-BEGIN
-	FOR i IN 1 .. rounds LOOP
-		BEGIN
-			PERFORM bloom_verify(f) FROM large;
-		EXCEPTION WHEN out_of_memory THEN
-			caught := caught + 1;
-		END;
-	END LOOP;
-	RETURN caught;
-END $$;
-SELECT fail(200)
-EOC
-limit(undef);
-cmp_ok($session->query($contexts), '<=', $bytes + 128 * 1024, 'and leave nothing behind');
-is($session->query('SELECT bool_and(bloom_verify(f)) FROM large'), 't', 'with memory it works');
-
 # A published list: with less and less missing, in its build, its check and its writing,
 # what is asked is the generation before it until one is published whole.
 $session->query(<<'EOC');

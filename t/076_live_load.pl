@@ -1,6 +1,8 @@
 # Many writers and askers at once, as pgbench's clients, with REINDEX CONCURRENTLY in a loop
 # and one of them killed by kill -9: whoever has inserted a key finds it, and so does whoever sees
-# a row.  What is rebuilt in the end is what bloom_agg makes of the keys. 
+# a row.  What is rebuilt in the end is what bloom_agg makes of the keys.  Nor is a key of a partitioned table
+# denied in long transactions beside all that gives a partition or its index another file or takes the partition away,
+# and no two wait for each other.
 # BLOOMFILTER_LONG=1 makes 64 of each and minutes of it.
 use BloomTest;
 use IPC::Run ();
@@ -9,7 +11,7 @@ use Time::HiRes qw(sleep);
 my $clients = rounds(8, 64);
 my $transactions = rounds(30, 2000);
 
-my $node = new_node('live_load', conf => "max_connections = 150\nlog_min_duration_statement = -1\nlog_statement = none\nrestart_after_crash = on\n");
+my $node = new_node('live_load', conf => "max_connections = 150\ndeadlock_timeout = 100ms\nlog_min_duration_statement = -1\nlog_statement = none\nrestart_after_crash = on\n");
 $node->safe_psql('postgres', <<'EOC');
 CREATE TABLE keys (id bigint, other bigint, code text, kind int) PARTITION BY LIST (kind);
 CREATE TABLE keys_0 PARTITION OF keys FOR VALUES IN (0) WITH (fillfactor = 70);
@@ -21,10 +23,27 @@ CREATE INDEX keys_code ON keys USING bloomfilter (lower(code)) WITH (n = 20000) 
 INSERT INTO keys SELECT k, -k, 'Code ' || k, k % 2 FROM generate_series(1, 1000) AS k;
 CREATE TABLE grows (id bigint);
 CREATE INDEX grows_id ON grows USING bloomfilter (id) WITH (n = 1, p = 0.0001);
+CREATE TABLE leaves (id bigint, part int) PARTITION BY LIST (part);
+SELECT format('CREATE TABLE leaf_%s PARTITION OF leaves FOR VALUES IN (%s)', g, g) FROM generate_series(0, 4) AS g \gexec
+CREATE INDEX leaves_id ON leaves USING bloomfilter (id) WITH (n = 1);
+INSERT INTO leaves SELECT k, k % 5 FROM generate_series(1, 500) AS k;
 EOC
+mkdir $node->basedir . '/elsewhere';
+$node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '" . $node->basedir . "/elsewhere'");
 
 # A division by zero is a key that was denied.
+my $denied = "SELECT 1 / (count(*) = 0)::int FROM leaves WHERE NOT bloom_index_contains('leaves', 'id', id)";
 my %scripts = (
+	ask_leaves => "$denied;\nBEGIN;\n$denied;\n$denied;\nCOMMIT;\nBEGIN ISOLATION LEVEL REPEATABLE READ;\n$denied;\n$denied;\nCOMMIT;\n",
+	write_leaves => <<'EOC',
+\set k random(1, 1000000000000)
+BEGIN;
+INSERT INTO leaves SELECT :k::bigint + i, i % 3 FROM generate_series(0, 5) AS i;
+SELECT 1 / bool_and(may)::int FROM unnest(bloom_index_contains_each('leaves', 'id', array[:k::bigint, :k::bigint + 5])) AS may;
+COMMIT;
+SELECT 1 / count(*)::int FROM bloom_search(NULL::leaves, 'id', :k::bigint);
+DELETE FROM leaves WHERE id BETWEEN :k::bigint AND :k::bigint + 5;
+EOC
 	write => <<'EOC',
 \set k random(1, 1000000000000)
 \set undo random(0, 1)
@@ -53,7 +72,7 @@ EOC
 # pgbench with all clients of a kind, each in a thread, as preparing a statement makes all of a thread wait; output is in the hash.
 sub start_clients
 {
-	my ($kind, @until) = @_;
+	my ($kind, $clients, @until) = @_;
 	my $file = PostgreSQL::Test::Utils::tempdir . "/$kind.sql";
 	append_to_file($file, $scripts{$kind}) if !-e $file;
 	my %run = (kind => $kind, out => '');
@@ -120,7 +139,7 @@ EOC
 foreach my $round (1 .. rounds(2, 6))
 {
 	my $killed = $round % 2 == 0;
-	my @runs = map { start_clients($_, $killed ? ('-T', 600) : ('-t', $transactions)) } 'write', 'ask';
+	my @runs = map { start_clients($_, $clients, $killed ? ('-T', 600) : ('-t', $transactions)) } 'write', 'ask';
 	my $enough = $node->safe_psql('postgres', 'SELECT count(*) FROM keys') + $clients * $transactions;
 	my $builder = rebuild_until($killed
 		? sub { $node->safe_psql('postgres', "SELECT count(*) >= $enough FROM keys") eq 't' }
@@ -143,7 +162,7 @@ foreach my $round (1 .. rounds(2, 6))
 	  foreach split /\n/, $node->safe_psql('postgres', "SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE NOT indisvalid");
 }
 # So many keys that several writers make the index grow at once.
-my $growers = start_clients('grow', '-t', rounds(200, 2000));
+my $growers = start_clients('grow', $clients, '-t', rounds(200, 2000));
 $growers->{run}->finish;
 unlike($growers->{out}, qr/aborted|ERROR/, 'no writer that made it grow had an error') or diag $growers->{out};
 is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE NOT bloom_index_contains('grows', 'id', id)), bloom_index_verify('grows_id') FROM grows"),
@@ -155,5 +174,27 @@ SET bloomfilter.overflow = ignore;
 REINDEX TABLE keys_0;
 SELECT bloom_snapshot('keys_0_id_idx1') = (SELECT bloom_agg(id, (SELECT n FROM bloom_index_stats('keys_0_id_idx1'))) FROM keys_0);
 EOC
+
+# What is done to leaf 1, in a session; leaf 4 has nobody else's keys.
+my @changes = (
+	'REINDEX TABLE leaf_1', 'ALTER INDEX leaf_1_id_idx SET (n = 100000, seed = 5); REINDEX INDEX leaf_1_id_idx',
+	'ALTER INDEX leaf_1_id_idx SET TABLESPACE elsewhere', 'REINDEX TABLE CONCURRENTLY leaf_1', 'VACUUM FULL leaf_1',
+	'ALTER INDEX leaf_1_id_idx SET (n = 1, seed = 0); REINDEX INDEX leaf_1_id_idx', 'ALTER INDEX leaf_1_id_idx SET TABLESPACE pg_default',
+	'BEGIN; TRUNCATE leaf_4; INSERT INTO leaf_4 SELECT k, 4 FROM generate_series(4, 500, 5) AS k; COMMIT',
+	'BEGIN; ALTER TABLE leaves DETACH PARTITION leaf_4; INSERT INTO leaf_4 VALUES (0, 4); ALTER TABLE leaves ATTACH PARTITION leaf_4 FOR VALUES IN (4); COMMIT');
+my @runs = map { start_clients($_, 3, '-t', rounds(60, 2000)) } 'ask_leaves', 'write_leaves';
+my $changer = session($node);
+my $rounds = 0;
+do
+{
+	is($changer->state_of($_), '', "round $rounds: $_") foreach @changes;
+	$rounds++;
+} until all_ended(@runs);
+foreach my $run (@runs)
+{
+	ok($run->{run}->finish && $run->{out} !~ /aborted|ERROR/, "nobody had an error ($run->{kind})") or diag $run->{out};
+}
+is($changer->query($denied), 1, 'no key is denied in the end');
+$changer->quit;
 unlike(slurp_file($node->logfile), qr/PANIC:|TRAP:/, 'the server crashed for nothing but the kill');
 done_testing();

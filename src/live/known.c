@@ -23,7 +23,7 @@
  *	  INDEX may then give it another file, and nothing else: all else needs a lock of the table
  *	  that conflicts with ours.  Taking the lock reads their message, so a look-up that finds the
  *	  epoch moved compares the file, and reads the layout of another one anew.  The new file has
- *	  all keys: it is built as any other.  (specs/live_leaves.spec, t/084_live_leaves.pl.)
+ *	  all keys: it is built as any other.  (specs/live_leaves.spec, t/076_live_load.pl.)
  *
  * What depends on more than the catalogs is not kept: whom row security exempts.
  */
