@@ -135,9 +135,11 @@ foreach my $phase (qw(build write check))
 	my ($first, $holder) = night_at('build');
 	my $second = session($node);
 	my $pid = $second->pid;
-	is($second->state_of("BEGIN ISOLATION LEVEL REPEATABLE READ; CALL bloom_publish('account', 'SELECT 1')"), '55P03',
-		'in a block a second publisher is refused');
-	$second->query('ROLLBACK');
+	foreach my $publish ("CALL bloom_publish('account', 'SELECT 1')", "SELECT bloom_publish_filter('account', bloom_agg(1))")
+	{
+		is($second->state_of("BEGIN ISOLATION LEVEL REPEATABLE READ; $publish"), '55P03', "in a block a second publisher is refused: $publish");
+		$second->query('ROLLBACK');
+	}
 	$second->start("CALL bloom_publish('account', 'SELECT id FROM account', parts => 2)");
 	$node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid")
 	  or die 'the second publisher does not wait';

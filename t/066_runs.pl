@@ -79,18 +79,6 @@ is($session->state_of(q{CALL bloom_drop('new')}), '42704', 'once');
 
 # A list that is there.
 runs(q{CALL bloom_publish('list', 'SELECT generate_series(1, 10)')}, '', 'list', 'ended|published|in order', 'it is published');
-($runner, $holder) = waiting('list');
-is(told('list'), 'running|published', 'the next run goes on');
-is($session->query(q{SELECT bloom_lookup('list', 5)}), 't', 'while the list is asked');
-is($session->state_of(q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT bloom_publish_filter('list', bloom_agg(1))}), '55P03', 'and locked');
-$session->query('ROLLBACK');
-$session->query('SELECT pg_cancel_backend(' . $runner->pid . ')');
-is(($runner->finish)[1], '57014', 'it is cancelled');
-is(told('list'), 'failed|canceling statement due to user request|published|in order', 'and says so');
-is($runner->query('SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = \'advisory\''), 0, 'and holds no lock');
-$runner->query(q{CALL bloom_refresh('list')});
-is(told('list'), 'ended|published|in order', 'the next one ends');
-$_->quit foreach $runner, $holder;
 
 # In a block only the end can be told.
 $session->query('BEGIN ISOLATION LEVEL REPEATABLE READ');
