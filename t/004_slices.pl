@@ -9,7 +9,7 @@ plan skip_all => 'no /proc to read memory from' unless defined peak_kb($session-
 
 # Keys for a filter of about 12 MB, or 124 MB, by rate.
 my $scale = rounds(1, 10);
-my %capacity = ('1e-2' => 10_000_000, '1e-4' => 5_000_000, '1e-6' => 3_333_000);
+my %capacity = ('1e-2' => 10_000_000, '1e-6' => 3_333_000);
 my $keys = 20_000;
 
 # What the last statement answered whose blocks were counted.

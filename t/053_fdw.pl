@@ -16,10 +16,6 @@ create table member (region text not null, id bigint not null, word text not nul
 	partition by list (region);
 });
 
-# Statistics of expressions and asynchronous foreign scans came with 14.
-my $statistics = 'create statistics member_part on (bloom_part(id, 4)) from member;';
-my $async = q{, async_capable 'true'};
-
 foreach my $i (0 .. $#regions)
 {
 	my $region = $regions[$i];
@@ -32,14 +28,14 @@ create table member (region text not null, id bigint not null, word text not nul
 insert into member
 select '$region', id, 'word ' || id from generate_series(1, 6000) id
 where id % 3 = $i or id % 100 = 0;
-$statistics
+create statistics member_part on (bloom_part(id, 4)) from member;
 analyze member;
 });
 	my ($host, $port) = ($node->host, $node->port);
 	$node->safe_psql('postgres', qq{
 create server $region foreign data wrapper postgres_fdw
 	options (host '$host', port '$port', dbname '$region', extensions 'bloomfilter',
-		use_remote_estimate 'true'$async);
+		use_remote_estimate 'true', async_capable 'true');
 create user mapping for current_user server $region;
 create foreign table member_$region partition of member for values in ('$region')
 	server $region options (table_name 'member');

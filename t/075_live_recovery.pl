@@ -7,7 +7,7 @@ use BloomTest;
 my $primary = new_node('live_origin',
 	allows_streaming => 1,
 	has_archiving => 1,
-	conf => "max_prepared_transactions = 10\nwal_consistency_checking = 'generic'\nwal_keep_size = '1GB'\n");
+	conf => "wal_consistency_checking = 'generic'\nwal_keep_size = '1GB'\n");
 $primary->safe_psql('postgres', <<'EOC');
 CREATE TABLE keys (id bigint, code text);
 CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 1);
@@ -56,9 +56,6 @@ $primary->safe_psql('postgres', 'CHECKPOINT');
 $primary->safe_psql('postgres', "INSERT INTO keys SELECT generate_series(30000, 31000), 'beside'");
 point('within');
 $writer->query('RELEASE s; COMMIT');
-$writer->query("BEGIN; INSERT INTO keys VALUES (-77777, 'prepared'); PREPARE TRANSACTION 'keys'");
-point('prepared');
-$writer->query("ROLLBACK PREPARED 'keys'");
 
 # A rebuild waits for whoever writes, then for older snapshots, then for askers.
 $blocker->query('BEGIN; LOCK TABLE keys IN ROW EXCLUSIVE MODE');
@@ -97,7 +94,6 @@ foreach my $point (@points)
 	$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'not promoted';
 	is($node->safe_psql('postgres', $lost), "$content|0|0", "$name: as it was, and no key is denied");
 	is($node->safe_psql('postgres', $whole), 't', "$name: all filters are whole");
-	$node->safe_psql('postgres', "COMMIT PREPARED 'keys'") if $name eq 'prepared';
 	$node->safe_psql('postgres', "INSERT INTO keys SELECT k, 'Anew ' || k FROM generate_series(80000, 80999) AS k");
 	like($node->safe_psql('postgres', $lost), qr/\|0\|0$/, "$name: nor one of the new timeline");
 	# What a rebuild left behind by its recovery is not valid, and no hindrance.
@@ -109,10 +105,7 @@ foreach my $point (@points)
 }
 
 # The primary goes on, while its standby is promoted and goes another way.
-my $standby = PostgreSQL::Test::Cluster->new('live_rewind');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "archive_mode = off\n");
-$standby->start;
+my $standby = new_standby($primary, 'live_rewind', conf => "archive_mode = off\n");
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
 $standby->promote;
 $primary->safe_psql('postgres', "INSERT INTO keys SELECT k, 'Lost ' || k FROM generate_series(1000000, 1004000) AS k; REINDEX INDEX keys_code");
