@@ -54,14 +54,22 @@ sub looks
 	return map { "SELECT $_ IS NULL" } "bloom_index_stats('$index')", "bloom_index_verify('$index')";
 }
 
+# By SQLSTATE and message.
 sub refused
 {
-	my ($why, @statements) = @_;
+	my ($pattern, @statements) = @_;
 	foreach my $statement (@statements)
 	{
-		my (undef, undef, $error) = $session->try($statement);
-		like($error, qr/rows of table "\w+" are not kept in the table: $why/, "$statement: refused");
+		my (undef, $state, $error) = $session->try($statement);
+		like("$state $error", $pattern, "$statement: refused");
 	}
+	return;
+}
+
+sub elsewhere
+{
+	my ($why, @statements) = @_;
+	return refused(qr/rows of table "\w+" are not kept in the table: $why/, @statements);
 }
 
 sub answered
@@ -90,13 +98,13 @@ SET search_path = trap, public;
 EOC
 answered(@plain, @acct);
 $session->query("INSERT INTO pg_catalog.pg_dist_partition VALUES ('acct', 'h'); SELECT announce('acct'::regclass)");
-refused(qr/Citus keeps the rows in shards/, @acct);
+elsewhere(qr/Citus keeps the rows in shards/, @acct);
 answered(@plain);
 $session->query("INSERT INTO pg_catalog.pg_dist_partition VALUES ('part', 'h'), ('part_1', 'h'); SELECT announce('part'::regclass)");
-refused(qr/Citus/, by_column('part'), by_index('part_1_id_idx'), 'SELECT bloom_index_contains(\'part_f\', 42)');
+elsewhere(qr/Citus/, by_column('part'), by_index('part_1_id_idx'), 'SELECT bloom_index_contains(\'part_f\', 42)');
 # One partition of a table that itself is not managed
 $session->query("DELETE FROM pg_catalog.pg_dist_partition WHERE logicalrelid = 'part'::regclass; SELECT announce('part'::regclass)");
-refused(qr/Citus/, by_column('part'), 'SELECT bloom_index_contains(\'part_f\', 42)');
+elsewhere(qr/Citus/, by_column('part'), 'SELECT bloom_index_contains(\'part_f\', 42)');
 answered(by_index('part_2_id_idx'));
 # On a worker a shard is an ordinary table, which the catalog doesn't list.
 $session->query('CREATE TABLE public.acct_102008 AS SELECT * FROM acct; CREATE INDEX acct_102008_f ON acct_102008 USING bloomfilter (id)');
@@ -112,26 +120,26 @@ $session->query("CREATE TABLE public.renamed_102008 AS SELECT * FROM acct; CREAT
 my @shard = (by_index('acct_102008_f'), by_column('acct_102008'), looks('acct_102008_f'));
 my @log = (by_index('log_f'), by_column('log_2024'));
 answered(@shard, @log, by_column('renamed_102008'));
-refused(qr/Citus has moved the shard/, by_column($long));
+elsewhere(qr/Citus has moved the shard/, by_column($long));
 my $mover = session($node);
 foreach my $change ('UPDATE pg_catalog.pg_dist_placement SET groupid = 1', 'DELETE FROM pg_catalog.pg_dist_placement')
 {
 	$mover->query($_)
 	  foreach 'DELETE FROM pg_catalog.pg_dist_placement', 'INSERT INTO pg_catalog.pg_dist_placement VALUES (1, 102008, 0)', 'BEGIN', $change;
-	refused(qr/Citus has moved the shard/, @shard);
+	elsewhere(qr/Citus has moved the shard/, @shard);
 	$mover->query('ROLLBACK');
 	answered(@shard);
 	$mover->query($change);
-	refused(qr/Citus has moved the shard/, @shard, by_column('renamed_102008'));
+	elsewhere(qr/Citus has moved the shard/, @shard, by_column('renamed_102008'));
 	answered(@log);
 }
 $mover->query('BEGIN');
 $mover->query('INSERT INTO pg_catalog.pg_dist_placement VALUES (1, 102008, 0)');
-refused(qr/Citus has moved the shard/, @shard);
+elsewhere(qr/Citus has moved the shard/, @shard);
 $mover->query('COMMIT');
 answered(@shard);
 $session->query('DELETE FROM pg_catalog.pg_dist_placement; DELETE FROM pg_catalog.pg_dist_shard');
-refused(qr/Citus has moved the shard/, @shard);
+elsewhere(qr/Citus has moved the shard/, @shard);
 answered(@log, by_column('renamed_102008'));
 $mover->quit;
 $session->query('DROP TABLE pg_catalog.pg_dist_local_group, pg_catalog.pg_dist_shard, pg_catalog.pg_dist_placement');
@@ -143,11 +151,7 @@ my @beside = ("SELECT count(*) FROM acct a, bloom_list_part l WHERE bloom_contai
 	"SELECT bloom_contains(l.filter, a.id + 1) FROM acct a LEFT JOIN bloom_list_part l ON l.name = 'acct'",
 	"SELECT id FROM acct a WHERE EXISTS (SELECT FROM bloom_generation_part l WHERE a.id <@ l.filter)",
 	"SELECT (SELECT bool_or(l.filter @> a.id) FROM bloom_list_part l) FROM acct a");
-foreach my $statement (@beside)
-{
-	my (undef, $state, $error) = $session->try($statement);
-	like("$state $error", qr/^0A000 .*the filters of lists can't be joined with a distributed table/, "$statement: refused");
-}
+refused(qr/^0A000 .*the filters of lists can't be joined with a distributed table/, @beside);
 my @once = ("SELECT bool_and(bloom_contains($filter, id)) FROM acct", "SELECT count(*) FROM plain p, bloom_list_part l WHERE bloom_contains(l.filter, p.id)",
 	"WITH k AS MATERIALIZED (SELECT id FROM acct) SELECT count(*) FROM k, bloom_list_part l WHERE bloom_contains(l.filter, k.id)");
 answered(@once);
@@ -161,7 +165,7 @@ $session->query("SELECT bloom_publish_filter('members', bloom_agg(id)) FROM plai
 my @list = ("SELECT bloom_lookup('members', 42)", "SELECT bloom_lookup_each('members', array[42])");
 answered(@list);
 $session->query("INSERT INTO pg_catalog.pg_dist_partition VALUES ('bloom_generation_part', 'n'); SELECT announce('bloom_generation_part'::regclass)");
-refused(qr/Citus/, @list);
+elsewhere(qr/Citus/, @list);
 my (undef, undef, $hint) = $node->psql('postgres', $list[0]);
 like($hint, qr/HINT: .*way back.*reference table of your own/, 'the hint is not the way into the same trap');
 answered(@plain);
@@ -178,11 +182,7 @@ answered(@list, 'CALL bloom_refresh(\'members\')');
 foreach my $node ('UPDATE pg_catalog.pg_dist_local_group SET groupid = 2', 'DELETE FROM pg_catalog.pg_dist_local_group')
 {
 	$session->query($node);
-	foreach my $statement (@list, @change)
-	{
-		my (undef, $state, $error) = $session->try($statement);
-		like("$state $error", qr/^0A000 .*lists are not (looked up|published|changed) on a worker of Citus/, "$node; $statement: refused");
-	}
+	refused(qr/^0A000 .*lists are not (looked up|published|changed) on a worker of Citus/, @list, @change);
 	answered(@plain);
 }
 
@@ -190,11 +190,7 @@ foreach my $node ('UPDATE pg_catalog.pg_dist_local_group SET groupid = 2', 'DELE
 $session->query('INSERT INTO pg_catalog.pg_dist_local_group VALUES (0); CREATE TABLE pg_catalog.pg_dist_node (nodeid int)');
 answered(@list);
 $session->query("SET application_name = 'citus_internal gpid=10000000042'");
-foreach my $statement (@list, @change)
-{
-	my (undef, $state, $error) = $session->try($statement);
-	like("$state $error", qr/^0A000 .*on a worker of Citus/, "no node is known; $statement: refused");
-}
+refused(qr/^0A000 .*on a worker of Citus/, @list, @change);
 $session->query('INSERT INTO pg_catalog.pg_dist_node VALUES (1)');
 answered(@list);
 $session->query('RESET application_name; DROP TABLE pg_catalog.pg_dist_node, pg_catalog.pg_dist_local_group');
@@ -202,11 +198,7 @@ answered(@list);
 
 # A shape that nobody knows.
 $session->query('ALTER TABLE pg_catalog.pg_dist_partition RENAME logicalrelid TO relation');
-foreach my $statement (@plain, @acct, @list)
-{
-	my (undef, undef, $error) = $session->try($statement);
-	like($error, qr/table "pg_catalog.pg_dist_partition" has not the columns that bloomfilter knows/, "$statement: refused");
-}
+refused(qr/table "pg_catalog.pg_dist_partition" has not the columns that bloomfilter knows/, @plain, @acct, @list);
 is($session->query("SELECT count(*) FROM bloom_live WHERE status ~ 'has not the columns'"), $session->query('SELECT count(*) FROM bloom_live'), 'the view says so');
 $session->query('DROP TABLE pg_catalog.pg_dist_partition');
 answered(@plain, @acct, @list);
@@ -217,8 +209,7 @@ my $other = session($node);
 $session->query('CREATE TABLE pg_catalog.pg_dist_placement (placementid bigint, groupid int); INSERT INTO pg_catalog.pg_dist_placement VALUES (1, 1)');
 $session->query("BEGIN ISOLATION LEVEL REPEATABLE READ; $again; INSERT INTO pg_catalog.pg_dist_placement VALUES (2, 1); $again");
 $other->query('UPDATE pg_catalog.pg_dist_placement SET groupid = 2');
-my (undef, $moved, $error) = $session->try($again);
-like("$moved $error", qr/^40001 .*Citus has moved or made shards since the transaction began/, 'the list lacks no shard');
+refused(qr/^40001 .*Citus has moved or made shards since the transaction began/, $again);
 $session->query('ROLLBACK');
 answered($again, @list);
 $session->query('DROP TABLE pg_catalog.pg_dist_placement');
@@ -241,11 +232,7 @@ sub chunks_are
 		is($session->query("SELECT count(*) FROM bloom_search(NULL::ev, 'id', $key)"), $held ? 1 : 0, "$name: rows with $key");
 	}
 }
-foreach my $statement (by_index('ev_f'))
-{
-	my (undef, undef, $error) = $session->try($statement);
-	like($error, qr/index "ev_f" has not the keys of the tables that inherit from "ev"/, "$statement: refused");
-}
+refused(qr/index "ev_f" has not the keys of the tables that inherit from "ev"/, by_index('ev_f'));
 is($session->query('SELECT bloom_index_contains(\'ev\', \'id\', 42), bloom_index_contains(\'ev\', \'id\', -42)'), 't|f', 'by table and column');
 $session->query('DROP TABLE ev_1; ALTER TABLE ev_2 NO INHERIT ev');
 answered(by_index('ev_f'));
@@ -272,12 +259,8 @@ foreach my $name (sort keys %shapes)
 	{
 		# A chunk's status is read each time: nobody announces that it has changed.
 		$session->query("UPDATE _timescaledb_catalog.chunk SET $compressed");
-		refused(qr/TimescaleDB keeps rows in a compressed chunk/, @chunk, by_column('ev_2'));
-		foreach my $statement (@whole)
-		{
-			my (undef, $state, $error) = $session->try($statement);
-			like("$state $error", qr/^0A000 .*table "ev" has chunks that TimescaleDB has compressed/, "$statement: refused");
-		}
+		elsewhere(qr/TimescaleDB keeps rows in a compressed chunk/, @chunk, by_column('ev_2'));
+		refused(qr/^0A000 .*table "ev" has chunks that TimescaleDB has compressed/, @whole);
 		chunks_are(1, $compressed);
 		answered(@plain);
 		is($session->query("SELECT string_agg(indexname || ' ' || status, ',') FROM bloom_live WHERE status <> 'ok'"),
@@ -292,8 +275,7 @@ foreach my $name (sort keys %shapes)
 		my $changer = session($node);
 		$session->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 		$changer->query($change);
-		my (undef, $state) = $session->try($chunk[0]);
-		is($state, '40001', "$change: by the chunk's name");
+		refused(qr/^40001/, $chunk[0]);
 		$session->query('ROLLBACK; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 		$changer->query($change);
 		answered(@hypertable);
@@ -311,13 +293,11 @@ foreach my $name (sort keys %shapes)
 			END LOOP;
 			RETURN found;
 		END $$');
-	my (undef, undef, $second) = $session->try("SELECT ask_twice('$compressed[0]')");
-	like($second, qr/chunks that TimescaleDB has compressed/, 'the second time it is compressed');
+	refused(qr/chunks that TimescaleDB has compressed/, "SELECT ask_twice('$compressed[0]')");
 	$session->query('UPDATE _timescaledb_catalog.chunk SET status = 4');
 	answered(@chunk, @hypertable);
 	$session->query('ALTER TABLE _timescaledb_catalog.chunk RENAME ' . ($row =~ /public/ ? 'table_name' : 'relid') . ' TO other');
-	my (undef, undef, $error) = $session->try($chunk[0]);
-	like($error, qr/"_timescaledb_catalog.chunk" has not the columns/, 'an unknown shape');
+	refused(qr/"_timescaledb_catalog.chunk" has not the columns/, $chunk[0]);
 	$session->query('DROP SCHEMA _timescaledb_catalog CASCADE');
 }
 
@@ -335,8 +315,8 @@ $session->query('ALTER EXTENSION hstore DROP TABLE _timescaledb_catalog.chunk; D
 $session->query('CREATE TABLE other (id int) USING other_storage; CREATE TABLE alias (id int) USING other_heap;
 	CREATE INDEX alias_f ON alias USING bloomfilter (id)');
 answered(by_index('alias_f'), by_column('alias'), looks('alias_f'));
-refused(qr/the table's access method is not heap/, 'CREATE INDEX ON other USING bloomfilter (id)');
+elsewhere(qr/the table's access method is not heap/, 'CREATE INDEX ON other USING bloomfilter (id)');
 $session->query("UPDATE pg_class SET relam = (SELECT oid FROM pg_am WHERE amname = 'other_storage') WHERE relname = 'alias'; SELECT announce('alias'::regclass)");
-refused(qr/the table's access method is not heap/, by_index('alias_f'), by_column('alias'), looks('alias_f'));
+elsewhere(qr/the table's access method is not heap/, by_index('alias_f'), by_column('alias'), looks('alias_f'));
 
 finish($node);
