@@ -5,7 +5,6 @@
 # and no two wait for each other.
 # BLOOMFILTER_LONG=1 makes 64 of each and minutes of it.
 use BloomTest;
-use IPC::Run ();
 use Time::HiRes qw(sleep);
 
 my $clients = rounds(8, 64);
@@ -69,17 +68,11 @@ SELECT 1 / bool_and(bloom_index_contains('keys', 'id', id) AND bloom_index_conta
 SELECT 1 / bool_and(may)::int FROM (SELECT array_agg(id) AS ids FROM (SELECT id FROM keys WHERE id >= :k::bigint ORDER BY id LIMIT 100) AS several) AS arrays, unnest(bloom_index_contains_each('keys', 'id', ids)) AS may HAVING count(*) > 0;
 EOC
 
-# pgbench with all clients of a kind, each in a thread, as preparing a statement makes all of a thread wait; output is in the hash.
+# pgbench with all clients of a kind, each in a thread, as preparing a statement makes all of a thread wait.
 sub start_clients
 {
 	my ($kind, $clients, @until) = @_;
-	my $file = PostgreSQL::Test::Utils::tempdir . "/$kind.sql";
-	append_to_file($file, $scripts{$kind}) if !-e $file;
-	my %run = (kind => $kind, out => '');
-	$run{run} = IPC::Run::start(
-		[ 'pgbench', '-n', '-M', 'prepared', '-c', $clients, '-j', $clients, @until, '-f', $file, $node->connstr('postgres') . ' application_name=pgbench' ],
-		'<', \undef, '>&', \$run{out});
-	return \%run;
+	return start_pgbench($node, $kind, $scripts{$kind}, '-M', 'prepared', '-c', $clients, '-j', $clients, @until);
 }
 
 # Rebuilds until something is done; returns the session that rebuilds, still at it.
@@ -109,7 +102,7 @@ sub finish_whole
 	foreach my $run (@runs)
 	{
 		$run->{run}->finish;
-		unlike($run->{out}, qr/aborted|ERROR/, "$name: no client had an error ($run->{kind})") or diag $run->{out};
+		unlike($run->{out}, qr/aborted|ERROR/, "$name: no client had an error ($run->{name})") or diag $run->{out};
 	}
 	$builder->finish;
 	$builder->quit;
@@ -155,7 +148,7 @@ foreach my $round (1 .. rounds(2, 6))
 	{
 		finish_whole("round $round", $builder, @runs);
 	}
-	unlike($_->{out}, qr/division by zero/, "round $round: no client was denied a key ($_->{kind})") foreach @runs;
+	unlike($_->{out}, qr/division by zero/, "round $round: no client was denied a key ($_->{name})") foreach @runs;
 	check("round $round");
 	# What a rebuild that was killed has left behind.
 	$node->safe_psql('postgres', $_)
@@ -192,7 +185,7 @@ do
 } until all_ended(@runs);
 foreach my $run (@runs)
 {
-	ok($run->{run}->finish && $run->{out} !~ /aborted|ERROR/, "nobody had an error ($run->{kind})") or diag $run->{out};
+	ok($run->{run}->finish && $run->{out} !~ /aborted|ERROR/, "nobody had an error ($run->{name})") or diag $run->{out};
 }
 is($changer->query($denied), 1, 'no key is denied in the end');
 $changer->quit;

@@ -5,7 +5,6 @@
 use BloomTest;
 
 my $node = new_node('tracked', conf => "max_prepared_transactions = 20\ndeadlock_timeout = 100ms");
-my $folder = PostgreSQL::Test::Utils::tempdir();
 
 # Keys from 1 to 300, of which some have rows; of an exact list with so small a rate strangers are false, too.
 $node->safe_psql('postgres', <<'EOC');
@@ -48,15 +47,10 @@ BEGIN
 END $$;
 EOC
 
-sub script
-{
-	my ($name, $text) = @_;
-	append_to_file("$folder/$name", $text);
-	return "$folder/$name";
-}
-
-my @changers = map {
-	script("changer$_->[0]", <<"EOC")
+# Numbers of transactions by which each of these takes about a minute.
+my $transactions = 3600 * rounds(1, 8);
+my @runs = map {
+	start_pgbench($node, "changer$_->[0]", <<"EOC", '-t', $transactions, '--max-tries=1000')
 \\set a random(1, 300)
 \\set b random(1, 300)
 \\set c random(1, 10)
@@ -76,38 +70,21 @@ $_->[2]
 EOC
 } ([ 1, 'READ COMMITTED', 'COMMIT;' ], [ 2, 'REPEATABLE READ', 'COMMIT;' ], [ 3, 'SERIALIZABLE', 'COMMIT;' ],
 	[ 4, 'READ COMMITTED', "PREPARE TRANSACTION 'p';\n\\if :c = 5\nROLLBACK PREPARED 'p';\n\\else\nCOMMIT PREPARED 'p';\n\\endif" ]);
-my $publisher = script('publisher', join "\n",
-	map { "CALL bloom_refresh('active');\n\\sleep 5 ms\n$_" }
-	  "CALL bloom_rollback('active');", '', "CALL bloom_refresh('active');", "CALL bloom_rollback('active');", "CALL bloom_refresh('active');\nCALL bloom_refresh('active');");
-my $checker = script('checker', <<'EOC');
+my $nights = join "\n", map { "CALL bloom_refresh('active');\n\\sleep 5 ms\n$_" }
+  "CALL bloom_rollback('active');", '', "CALL bloom_refresh('active');", "CALL bloom_rollback('active');", "CALL bloom_refresh('active');\nCALL bloom_refresh('active');";
+push @runs, start_pgbench($node, 'publisher', $nights, '-t', $transactions / 30);
+push @runs, start_pgbench($node, 'checker', <<'EOC', '-t', $transactions, '-c', 2);
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT compare();
 COMMIT;
 EOC
-my $statement = script('statement', <<'EOC');
+push @runs, start_pgbench($node, 'statement', <<'EOC', '-t', 2 * $transactions, '-M', 'prepared');
 SELECT 1 / (count(*) = 0)::int FROM generate_series(1, 300) k LEFT JOIN device d ON d.id = k
 WHERE bloom_lookup('active', k) IS DISTINCT FROM coalesce(d.active, false);
 EOC
-
-my @runs;
-sub begin
-{
-	my ($script, $transactions, @options) = @_;
-	my $run = { name => $script =~ s/.*\///r, out => '' };
-	$run->{handle} = IPC::Run::start(
-		[ 'pgbench', '-n', '-t', $transactions * rounds(1, 8), '-h', $node->host, '-p', $node->port, '-f', $script, @options, 'postgres' ],
-		'<', \undef, '>', \$run->{out}, '2>&1');
-	push @runs, $run;
-	return;
-}
-# Numbers of transactions by which each of these takes about a minute.
-begin($_, 3600, '-c', 1, '--max-tries=1000') foreach @changers;
-begin($publisher, 120, '-c', 1);
-begin($checker, 3600, '-c', 2);
-begin($statement, 7200, '-c', 1, '-M', 'prepared');
 foreach my $run (@runs)
 {
-	ok($run->{handle}->finish, "$run->{name}: no error") or diag($run->{out});
+	ok($run->{run}->finish, "$run->{name}: no error") or diag($run->{out});
 }
 
 my $db = session($node);
@@ -150,9 +127,8 @@ is(kept(), '0 0', 'two are');
 $db->query('UPDATE device SET active = false WHERE id = 3');
 $db->query("CALL bloom_refresh('active')");
 $other->query('BEGIN; LOCK TABLE device');
-(undef, my $failed) = $db->try("SET lock_timeout = '100ms'; CALL bloom_refresh('active')");
+is($db->state_of("SET lock_timeout = '100ms'; CALL bloom_refresh('active')"), '55P03', 'a run that fails takes none away');
 $other->query('ROLLBACK');
-is($failed, '55P03', 'a run that fails takes none away');
 $db->query("RESET lock_timeout; CALL bloom_rollback('active')");
 is(in_force(), '3-', 'that the generation before had not taken up: a removed key stays removed');
 $db->query("CALL bloom_refresh('active')") foreach 1, 2;
@@ -192,21 +168,18 @@ foreach my $what (sort keys %publishers)
 	$db->query('UPDATE device SET active = NOT active WHERE id < 10');
 	$db->query($what eq 'refresh' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ' : 'BEGIN');
 	$db->query($publishers{$what});
-	my (undef, $state) = $other->try('UPDATE device SET active = NOT active WHERE id < 20');
-	is($state, '', "a changer doesn't wait for $what");
+	is($other->state_of('UPDATE device SET active = NOT active WHERE id < 20'), '', "a changer doesn't wait for $what");
 	$db->query('ROLLBACK');
 	# both generations have taken these up, so the next run takes them away
 	$db->query('UPDATE device SET active = NOT active WHERE id < 30');
 	$db->query("CALL bloom_refresh('active')") foreach 1, 2;
 	$db->query("BEGIN; UPDATE device SET active = NOT active WHERE id < 30");
-	(undef, $state) = $other->try($what eq 'drop' ? 'SELECT 1' : $publishers{$what});
-	is($state, '', "$what doesn't wait for a changer");
+	is($other->state_of($publishers{$what}), '', "$what doesn't wait for a changer") if $what ne 'drop';
 	$db->query('COMMIT; SELECT compare()');
 }
 # A change that goes on while its list is dropped is taken up by the next list of that name.
 $db->query('BEGIN; UPDATE device SET active = NOT active WHERE id < 30');
-(undef, my $state) = $other->try("CALL bloom_drop('active')");
-is($state, '', 'a list is dropped while its keys are changed');
+is($other->state_of("CALL bloom_drop('active')"), '', 'a list is dropped while its keys are changed');
 $db->query('COMMIT');
 cmp_ok($db->query('SELECT count(*) FROM bloom_change'), '>', 0, 'what was changed meanwhile is there');
 $db->query("UPDATE device SET active = NOT active WHERE id < 20");
@@ -254,8 +227,7 @@ foreach my $meanwhile ('SELECT bloom_change(\'active\', 7, true)', '')
 {
 	$db->query('BEGIN ISOLATION LEVEL REPEATABLE READ; ALTER TABLE device ALTER id TYPE text');
 	$other->query($meanwhile);
-	(undef, $state) = $db->try($publish);
-	is($state, $meanwhile eq '' ? '' : '40001', 'another kind of keys, ' . ($meanwhile || 'and no change meanwhile'));
+	is($db->state_of($publish), $meanwhile eq '' ? '' : '40001', 'another kind of keys, ' . ($meanwhile || 'and no change meanwhile'));
 	$db->query('COMMIT');
 }
 my $wrong = "SELECT count(*) FROM device WHERE bloom_lookup('active', id) IS DISTINCT FROM coalesce(active, false)";

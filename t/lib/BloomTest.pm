@@ -29,6 +29,7 @@ push @EXPORT, qw(
   new_node
   new_standby
   session
+  start_pgbench
   rounds
   anonymous_kb
   peak_kb
@@ -154,6 +155,18 @@ sub session
 {
 	my ($node, %options) = @_;
 	return BloomTest::Session->new($node, %options);
+}
+
+# pgbench with a script: its name, its run, and what it has said so far.
+sub start_pgbench
+{
+	my ($node, $name, $script, @options) = @_;
+	my %bench = (name => $name, out => '');
+	my $file = PostgreSQL::Test::Utils::tempdir . "/$name.sql";
+	append_to_file($file, $script);
+	$bench{run} = IPC::Run::start([ 'pgbench', '-n', '-f', $file, @options, $node->connstr('postgres') . ' application_name=pgbench' ],
+		'<', \undef, '>&', \$bench{out});
+	return \%bench;
 }
 
 # The server's major version, as a number.
