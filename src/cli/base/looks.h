@@ -1,12 +1,27 @@
 /*
  * looks.h
  *	  The loop of programs that look: once, or again and again until a signal comes.
+ *
+ * SIGINT, SIGTERM and SIGHUP end these programs cleanly: temporary files go first.
  */
 #ifndef CLI_LOOKS_H
 #define CLI_LOOKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* From now on the signals are only noted, and stop_wait returns. */
+extern void stop_catch(void);
+extern bool stop_requested(void);
+
+/*
+ * Waits until fd (-1: none) can be read, a signal comes or the time is over
+ * (below zero it is).  True if fd can be read.
+ */
+extern bool stop_wait(int fd, double seconds);
+
+/* Ends the program as the signal that came would have. */
+extern void stop_die(void);
 
 typedef struct look_loop
 {

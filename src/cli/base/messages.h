@@ -1,6 +1,6 @@
 /*
  * messages.h
- *	  What is said on standard error, and memory, whose lack ends the program.
+ *	  What is said and printed, and memory, whose lack ends the program.
  *
  * Every message is one line, "bloomfilter: what is wrong", with what to do about
  * it where that is not plain.
@@ -42,6 +42,22 @@ extern void messages_have_time(void);
 #define TIME_TEXT_BYTES sizeof "2026-11-21T02:13:04Z"
 
 extern void message_time(char text[TIME_TEXT_BYTES], time_t time);
+
+/*
+ * Standard output, buffered.  A full disk is an error, not a shorter answer: each of these ends the
+ * program then.
+ */
+extern void output_bytes(const char *bytes, size_t length);
+extern void output_byte(char byte);
+extern void output_text(const char *format,...) LIKE_PRINTF(1, 2);
+extern void output_flush(void);
+
+/*
+ * A string of JSON, with its quotes, and the same in new memory.  Bytes that are not UTF-8, as
+ * file names may have, become U+FFFD: JSON has no others.
+ */
+extern void output_json(const char *text);
+extern char *json_text(const char *text);
 
 /*
  * Makes each byte a question mark that could do something to a terminal: control characters,

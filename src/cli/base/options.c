@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "../../lib/libbloomfilter.h"
-#include "messages.h"
-#include "output.h"
 
 #define MOST_OPTIONS 20
 

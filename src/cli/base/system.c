@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +16,6 @@
 
 #include "feed_values.h"
 #include "messages.h"
-
-/* Seconds that are waited after the first failure, and at most. */
-#define FIRST_WAIT 1.0
-#define LONGEST_WAIT 60.0
 
 static uint64_t
 clock_now(clockid_t clock)
@@ -143,11 +138,4 @@ read_file(int folder, const char *name, size_t most, size_t *length)
 	bytes[st.st_size] = '\0';
 	*length = (size_t) st.st_size;
 	return bytes;
-}
-
-double
-longer_wait(double *wait)
-{
-	*wait = fmin(fmax(FIRST_WAIT, *wait * 2), LONGEST_WAIT);
-	return *wait * (0.5 + 0.5 * random_share());
 }

@@ -28,7 +28,4 @@ extern uint8_t *read_file(int folder, const char *name, size_t most, size_t *len
 /* 0 to 1, by srandom(); what nobody can guess comes from libsodium. */
 extern double random_share(void);
 
-/* Seconds to wait after a failure, longer after each; *wait is 0 before the first one. */
-extern double longer_wait(double *wait);
-
 #endif							/* CLI_SYSTEM_H */

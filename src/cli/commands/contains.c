@@ -9,7 +9,6 @@
 #include "filter.h"
 #include "input.h"
 #include "options.h"
-#include "output.h"
 
 static const char help[] =
 "Usage: bloomfilter contains [OPTION]... FILE [KEY]...\n"

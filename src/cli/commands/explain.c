@@ -10,7 +10,6 @@
 #include "filter.h"
 #include "input.h"
 #include "options.h"
-#include "output.h"
 
 static const char help[] =
 "Usage: bloomfilter explain [OPTION]... FILE KEY\n"

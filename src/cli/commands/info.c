@@ -12,7 +12,6 @@
 
 #include "filter.h"
 #include "options.h"
-#include "output.h"
 
 static const char help[] =
 "Usage: bloomfilter info [--json] [--count] FILE\n"

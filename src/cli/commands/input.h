@@ -13,10 +13,19 @@
 #include <stdint.h>
 
 #include "../../lib/libbloomfilter.h"
-#include "copy_text.h"
 #include "options.h"
 
 #define KEY_BATCH	512
+
+/*
+ * A text of so many bytes: text[length] may be read, as it is a delimiter or a zero byte.  So
+ * functions that stop at the first foreign character, as strtod does, need no copy.
+ */
+typedef struct text_line
+{
+	const char *text;			/* NULL: COPY's \N */
+	size_t		length;
+} text_line;
 
 typedef struct key_batch
 {

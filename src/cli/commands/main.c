@@ -16,7 +16,6 @@
 
 #include "../../lib/libbloomfilter.h"
 #include "options.h"
-#include "output.h"
 
 static const char help[] =
 "Usage: bloomfilter COMMAND [OPTION]... FILE\n"

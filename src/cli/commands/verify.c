@@ -6,7 +6,6 @@
 
 #include "input.h"
 #include "options.h"
-#include "output.h"
 #include "filter.h"
 
 static const char help[] =

@@ -8,16 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export_status.h"
-#include "feed_sign.h"
 #include "folder.h"
 #include "looks.h"
-#include "messages.h"
 #include "options.h"
-#include "server.h"
-#include "source.h"
-#include "stop.h"
-#include "system.h"
 
 static const char help[] =
 "Usage: bloomfilter export --dsn DSN --index INDEX --to FOLDER [OPTION]...\n"

@@ -6,7 +6,7 @@
  * what a crash leaves of it is what the next look replaces.
  */
 #define _GNU_SOURCE
-#include "export_status.h"
+#include "folder.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,9 +14,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "feed_values.h"
-#include "messages.h"
-#include "system.h"
 
 /* Written at most so often, seconds, while nothing but counts changes. */
 #define WRITE_SECONDS 1.0

@@ -16,9 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "feed_values.h"
-#include "messages.h"
-#include "system.h"
 
 #define LOCK ".lock"
 #define STATE ".state"

@@ -18,7 +18,6 @@
 #include "feed_manifest.h"
 #include "feed_sign.h"
 #include "feed_values.h"
-#include "image.h"
 #include "source.h"
 
 /* What unfinished files begin with. */
@@ -133,13 +132,6 @@ extern bool folder_export(list_folder *f, list_news *news, bool *exported);
 extern double folder_rate(const list_image *image);
 
 /* ------------------------------------------------------------------------
- * after.c: the user's command
- * ------------------------------------------------------------------------ */
-
-/* Runs it for a file; true if there is none or it ends with 0. */
-extern bool folder_run_after(const list_folder *f, const char *name);
-
-/* ------------------------------------------------------------------------
  * folder_content.c: patches and whole files
  * ------------------------------------------------------------------------ */
 
@@ -196,7 +188,7 @@ extern void folder_trim(const list_folder *f, feed_manifest *next);
 extern bool folder_fits(size_t length);
 
 /* ------------------------------------------------------------------------
- * renew.c: whole files for hosts that begin
+ * children.c: whole files for hosts that begin, and the user's command
  * ------------------------------------------------------------------------ */
 
 /* Begins to renew whole files, if it is time. */
@@ -207,6 +199,9 @@ extern bool folder_add_renewed(list_folder *f, feed_manifest *next);
 
 /* Ends the child. */
 extern void folder_stop_renewing(list_folder *f);
+
+/* Runs the command for a file; true if there is none or it ends with 0. */
+extern bool folder_run_after(const list_folder *f, const char *name);
 
 /* ------------------------------------------------------------------------
  * sweep.c: files that nobody can need any more
@@ -220,5 +215,29 @@ extern void folder_sweep(list_folder *f);
 
 /* Whether a file was passed on so long ago that whoever stores it may soon delete it. */
 extern bool folder_is_old(const list_folder *f, const feed_file *file, feed_kind kind);
+
+/* ------------------------------------------------------------------------
+ * export_status.c: FOLDER/.status, what an exporter tells of itself, which bloomfilter status shows
+ *
+ * A text file: a first line that says so, then a line for each value, after its name and its
+ * status_unit.  What isn't known is "" or 0.
+ * ------------------------------------------------------------------------ */
+
+#define EXPORT_STATUS ".status"
+#define EXPORT_STATUS_FIRST_LINE "bloomfilter-export-status 2"
+#define EXPORT_STATUS_BYTES 8192
+
+/* How its looks went. */
+typedef struct export_health
+{
+	uint64_t	looked;			/* when one went well and all of it was exported */
+	uint64_t	failures;		/* since then */
+	uint64_t	failed;			/* when the first of them was */
+	double		written;		/* when the file was; monotonic seconds */
+	uint64_t	serial;			/* that it has */
+} export_health;
+
+/* After a look that went well to its end, or anything that failed: then the last complaint says why. */
+extern void export_note(export_health *health, const list_folder *f, const source *s, bool well);
 
 #endif							/* CLI_FOLDER_H */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "messages.h"
 
 /* Adds the changes of some files of the folder, if all are there. */
 static bool

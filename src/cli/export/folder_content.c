@@ -17,9 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "feed_values.h"
-#include "messages.h"
-#include "system.h"
 
 /* Fewer sets than these are not merged. */
 #define LEAST_MERGED 4

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "messages.h"
-#include "system.h"
 
 /* Manifests' lengths differ by this, as web servers tell them by length and second. */
 #define LENGTHS 64

@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "feed_values.h"
-#include "messages.h"
 
 /* How long a file stays after the last manifest that named it. */
 #define KEPT_SECONDS 86400

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "looks.h"
 #include "messages.h"
-#include "stop.h"
 
 #define CONNECT_SECONDS 10L
 #define SLOW_BYTES 1000L		/* a second, for SLOW_SECONDS, is no transfer */

@@ -12,9 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "feed_part.h"
-#include "messages.h"
-#include "system.h"
 
 #define CHUNK ((size_t) 1024 * 1024)
 

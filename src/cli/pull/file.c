@@ -15,8 +15,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "messages.h"
-#include "system.h"
 
 #define LOCK_ENDING ".lock"
 #define NEW_ENDING ".new"

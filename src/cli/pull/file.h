@@ -26,6 +26,8 @@
 #include "changes.h"
 #include "feed_page.h"
 #include "feed_table.h"
+#include "messages.h"
+#include "system.h"
 
 typedef enum file_state
 {
@@ -215,12 +217,5 @@ extern void file_save(list_file *file);
 
 /* Saves it and waits, for a while. */
 extern void file_save_last(list_file *file);
-
-/* ------------------------------------------------------------------------
- * room.c
- * ------------------------------------------------------------------------ */
-
-/* Whether memory has room for a file of so many bytes, if it is on tmpfs: lack of it ends processes. */
-extern bool file_has_memory(const list_file *file, uint64_t bytes);
 
 #endif							/* CLI_FILE_H */

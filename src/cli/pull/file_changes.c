@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feed_table.h"
-#include "messages.h"
-#include "system.h"
 
 static bool
 write_bytes(void *state, const uint8_t *bytes, size_t length, uint64_t at)

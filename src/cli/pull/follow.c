@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stop.h"
-#include "system.h"
 
 /* FILE is checked so often, whatever the server wants: others may remove it. */
 #define CHECK_SECONDS 2.0

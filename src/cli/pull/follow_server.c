@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server.h"
 #include "source.h"
-#include "system.h"
 
 #define CHUNK ((size_t) 1024 * 1024)
 

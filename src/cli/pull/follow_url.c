@@ -1,18 +1,27 @@
 /*
  * follow_url.c
  *	  Following a list's folder on a web server.
+ *
+ * Nothing is used before all of it was checked: the signature first, then the manifest,
+ * then that it doesn't lead back, then each file by length and digest, then its content.
+ * What came of a file stays when its transfer is broken off: the next look goes on there.
+ *
+ * Functions that return bool say what is wrong before they return false; the follower's
+ * reason is that in one word then.
  */
-#include "url.h"
+#include "pull.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "../../lib/libbloomfilter.h"
-#include "messages.h"
-#include "system.h"
+#include "feed_manifest.h"
+#include "feed_values.h"
 
 /* An unconditional look so often: an ETag may stand for two manifests. */
 #define FULL_LOOK_SECONDS 60.0
@@ -22,6 +31,336 @@
 
 /* All of FILE is read again so often. */
 #define CHECK_SECONDS 86400.0
+
+/* How often a missing patch is waited for: caches keep "not found" for a while. */
+#define MOST_MISSES 3
+
+/* What may lie between the clocks of host and exporter, microseconds. */
+#define CLOCK_GRACE UINT64_C(300000000)
+#define DAY UINT64_C(86400000000)
+
+typedef struct url_look
+{
+	follower   *f;
+	http_client *client;
+	feed_manifest manifest;		/* that this look found */
+	char		tag[256];
+	double		full_look;		/* the last one without a condition */
+	uint64_t	poll;			/* seconds, as the manifest wants it */
+	bool		tracked;		/* the list is: keys that go must go soon */
+	int64_t		clock;			/* seconds that this host's is ahead of the server's; 0: a minute at most */
+	uint64_t	true_by;		/* the time that counts for expiry, at the last answer */
+	uint64_t	expires;		/* the last manifest's */
+	uint64_t	heartbeat;		/* the same, microseconds */
+	uint64_t	serial;			/* of the newest manifest, ... */
+	double		grown;			/* ... and when it came, monotonic seconds */
+	uint64_t	content;		/* the same, and the sum that it should have */
+	uint64_t	sum;
+
+	/* A patch that was broken off */
+	http_bytes	partial;
+	uint8_t		partial_digest[FEED_DIGEST_BYTES];
+} url_look;
+
+/* ------------------------------------------------------------------------
+ * Files of the folder
+ * ------------------------------------------------------------------------ */
+
+typedef enum fetched
+{
+	FETCHED,
+	MISSING,					/* the server has no such file, or another one under its name */
+	FAILED
+} fetched;
+
+/* The address of a file of the folder, in new memory: before a query, if there is one. */
+static char *
+url_address(const url_look *look, const char *name)
+{
+	const char *url = look->f->plan->url;
+	size_t		length = strcspn(url, "?");
+	const char *query = url + length;
+
+	while (length > 0 && url[length - 1] == '/')
+		length--;
+	return text_of("%.*s/%s%s", (int) length, url, name, query);
+}
+
+/* One transfer, to the file's end. */
+static fetched
+transfer(url_look *look, const feed_file *file, const char *url, http_bytes *bytes)
+{
+	http_answer answer;
+
+	if (bytes->length >= file->length ||
+		http_get(look->client, url, NULL, file->length, 0, bytes, &answer))
+		return FETCHED;
+	look->f->loop.retry = answer.retry;
+	if (answer.disk)
+		look->f->reason = "disk";
+	/* it can't go on behind the end */
+	if (answer.status == 416)
+		bytes->length = 0;
+	return answer.status == 404 || answer.status == 403 || answer.status == 410 || answer.too_long ? MISSING : FAILED;
+}
+
+/* Once more from the start, if what was continued is not what it should be. */
+static fetched
+fetch(url_look *look, const feed_file *file, feed_kind kind, http_bytes *bytes,
+	  bool (*is_right) (url_look *look, const feed_file *file))
+{
+	char		name[FEED_FILE_NAME_BYTES];
+	char	   *url;
+	bool		continued;
+	bool		wrong;
+	fetched		result;
+
+	feed_file_name(name, file->digest, kind);
+	url = url_address(look, name);
+	do
+	{
+		continued = bytes->length > 0;
+		result = transfer(look, file, url, bytes);
+		wrong = result == FETCHED && (bytes->length != file->length || !is_right(look, file));
+		if (wrong)
+		{
+			bytes->length = 0;
+			result = MISSING;
+		}
+	}
+	while (wrong && continued);
+	if (result == MISSING && !stop_requested())
+		complain("%.*s: is not there, or not what the manifest says", (int) strcspn(url, "?"), url);
+	free(url);
+	return result;
+}
+
+/* ------------------------------------------------------------------------
+ * Patches
+ * ------------------------------------------------------------------------ */
+
+static bool
+is_patch(url_look *look, const feed_file *file)
+{
+	uint8_t		digest[FEED_DIGEST_BYTES];
+
+	crypto_hash_sha256(digest, look->partial.bytes, (size_t) look->partial.length);
+	return memcmp(digest, file->digest, sizeof digest) == 0;
+}
+
+static fetched
+fetch_patch(url_look *look, const feed_file *file, feed_kind kind)
+{
+	if (memcmp(look->partial_digest, file->digest, FEED_DIGEST_BYTES) != 0)
+		look->partial.length = 0;
+	memcpy(look->partial_digest, file->digest, FEED_DIGEST_BYTES);
+	return fetch(look, file, kind, &look->partial, is_patch);
+}
+
+/* Whether the set in the manifest itself leads on from here. */
+static bool
+is_inlined(const feed_manifest *m, const list_state *at, feed_patch *patch)
+{
+	return m->inlined != NULL && at->epoch == m->epoch &&
+		feed_patch_read(m->inlined, m->inlined_length, at->parts, at->count, patch) == NULL && patch->kind == FEED_SET &&
+		memcmp(patch->identity, m->identity, FEED_IDENTITY_BYTES) == 0 && patch->epoch == at->epoch &&
+		patch->from <= at->serial && patch->to == m->content;
+}
+
+/* An offer's, as the three below. */
+static led
+url_patch(follower *f, const list_state *at, feed_patch *patch)
+{
+	url_look   *look = f->state;
+	const feed_manifest *m = &look->manifest;
+	size_t		which = feed_manifest_lead(m, at->epoch, at->serial);
+	const feed_file *file;
+	fetched		got;
+
+	if (is_inlined(m, at, patch))
+		return LED;
+	if (which == m->patch_count)
+		return ELSEWHERE;
+	file = &m->patches[which];
+	got = fetch_patch(look, file, FEED_IS_PATCH);
+	/* where the whole lacks what the patch has, it is no way round it */
+	if (got == MISSING && file->to <= m->wholes[0].to && (!f->plan->follow || ++f->misses >= MOST_MISSES))
+		return ELSEWHERE;
+	if (got != FETCHED)
+		return BROKEN;
+	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, at->parts, at->count, patch) == NULL &&
+		feed_manifest_names(m, file, patch) && (patch->kind == FEED_FLIP || patch->epoch == at->epoch))
+		return LED;
+	complain("%s: a patch of the server isn't valid here: fetching the full file", f->plan->out);
+	return ELSEWHERE;
+}
+
+/* ------------------------------------------------------------------------
+ * Changes by day
+ * ------------------------------------------------------------------------ */
+
+/* Adds those of a file that the manifest names. */
+static bool
+add_changes(url_look *look, const feed_file *file, const uint8_t *bytes, entry_list *entries)
+{
+	feed_changes_of of;
+
+	if (feed_changes_read(bytes, (size_t) file->length, &of) != NULL || !feed_manifest_has_changes(&look->manifest, &of))
+		return pull_refuse(look->f, "damaged", "a file of changes isn't valid here");
+	entries_add_file(entries, bytes, of.count);
+	return true;
+}
+
+/* Whether the last file is in the manifest itself. */
+static bool
+is_changes_inlined(const feed_manifest *m, const feed_file *file)
+{
+	uint8_t		digest[FEED_DIGEST_BYTES];
+
+	if (m->inlined_changes == NULL || file != &m->changes[m->change_count - 1])
+		return false;
+	crypto_hash_sha256(digest, m->inlined_changes, m->inlined_changes_length);
+	return memcmp(digest, file->digest, sizeof digest) == 0;
+}
+
+static led
+url_changes(follower *f, bool all, entry_list *entries)
+{
+	url_look   *look = f->state;
+	const feed_manifest *m = &look->manifest;
+	uint64_t	had = !all && f->file.table.id == m->changes_id ? f->file.table.to : 0;
+	size_t		i;
+
+	for (i = 0; i < m->change_count; i++)
+	{
+		const feed_file *file = &m->changes[i];
+		bool		inlined = is_changes_inlined(m, file);
+
+		if (file->to <= had)
+			continue;
+		if (!inlined && fetch_patch(look, file, FEED_IS_CHANGES) != FETCHED)
+			return BROKEN;
+		if (!add_changes(look, file, inlined ? m->inlined_changes : look->partial.bytes, entries))
+			return BROKEN;
+	}
+	return LED;
+}
+
+/* ------------------------------------------------------------------------
+ * Whole parts
+ * ------------------------------------------------------------------------ */
+
+static uint64_t
+url_length(const follower *f, uint32_t part)
+{
+	const url_look *look = f->state;
+
+	return look->manifest.wholes[part].length;
+}
+
+/* An into of http_bytes. */
+static bool
+write_part(void *state, uint64_t at, const void *bytes, size_t length)
+{
+	const follower *f = state;
+
+	return write_all(f->file.new_fd, bytes, length, f->file.new_parts[f->made.part].at + at);
+}
+
+/* By what is in the file, as that is what counts. */
+static bool
+is_whole(url_look *look, const feed_file *whole)
+{
+	const list_file *file = &look->f->file;
+	uint8_t		digest[FEED_DIGEST_BYTES];
+	void	   *bytes = mmap(NULL, (size_t) whole->length, PROT_READ, MAP_SHARED, file->new_fd,
+							 (off_t) file->new_parts[look->f->made.part].at);
+
+	if (bytes == MAP_FAILED)
+		return false;
+	crypto_hash_sha256(digest, bytes, (size_t) whole->length);
+	munmap(bytes, (size_t) whole->length);
+	return memcmp(digest, whole->digest, sizeof digest) == 0;
+}
+
+static led
+url_part(follower *f, uint32_t part)
+{
+	url_look   *look = f->state;
+	http_bytes	bytes = {write_part, f, NULL, 0, f->made.got};
+	fetched		got = fetch(look, &look->manifest.wholes[part], FEED_IS_WHOLE, &bytes, is_whole);
+
+	f->made.got = bytes.length;
+	return got == FETCHED ? LED : BROKEN;
+}
+
+/* ------------------------------------------------------------------------
+ * The manifest
+ * ------------------------------------------------------------------------ */
+
+/* Of the manifest that was taken last. */
+static bool
+url_check_expiry(url_look *look, uint64_t expires)
+{
+	uint64_t	now = time_now();
+
+	/* what has expired by this host's clock or the server's has expired, and no answer makes it later */
+	if (look->true_by > now)
+		now = look->true_by < now + DAY ? look->true_by : now + DAY;
+	return expires == 0 || expires + CLOCK_GRACE >= now ||
+		pull_refuse(look->f, "old", "it has expired: the exporter is dead, or somebody holds an old manifest back");
+}
+
+static bool
+check_serial(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+{
+	const feed_now *now = &look->f->file.now;
+	uint64_t	mark = now->content.mark;
+
+	if (m->serial > time_now() + DAY)
+		return pull_refuse(look->f, "clock", "its serial is of the future: this clock or the exporter's is wrong");
+	if (!url_check_expiry(look, m->expires))
+		return false;
+	if (look->f->file.who.parts == 0 || look->f->plan->allow_older)
+		return true;
+	look->f->no_news = m->serial < mark && mark - m->serial < FEED_MISSED_HEARTBEATS * m->heartbeat * UINT64_C(1000000);
+	if (look->f->no_news)
+		return true;
+	if (m->serial < mark || m->content < now->content.serial)
+		return pull_refuse(look->f, "back", "it is older than what was here: ask who keeps it, and if that is right, say --allow-older once");
+	if (m->serial == mark && !sodium_is_zero(now->content.digest, FEED_DIGEST_BYTES) &&
+		memcmp(digest, now->content.digest, FEED_DIGEST_BYTES) != 0)
+		return pull_refuse(look->f, "back", "there are two different ones of one serial: do two exporters write to it?");
+	return true;
+}
+
+/* Reads and checks what the server gave as its manifest; to be freed also on failure. */
+static bool
+url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer, uint8_t digest[FEED_DIGEST_BYTES])
+{
+	feed_manifest *m = &look->manifest;
+	const char *text = bytes->bytes != NULL ? (const char *) bytes->bytes : "";
+	const char *problem;
+	unsigned	line;
+
+	memset(m, 0, sizeof *m);
+	crypto_hash_sha256(digest, bytes->bytes, (size_t) bytes->length);
+	if (look->f->plan->key_count > 0 &&
+		!feed_verify(text, (size_t) bytes->length, look->f->plan->keys, look->f->plan->key_count))
+		return pull_refuse(look->f, "signature", "it has no right signature of a key that was given by --key");
+	problem = feed_manifest_read(text, (size_t) bytes->length, m, &line);
+	if (problem == NULL)
+		return pull_check_list(look->f, m->name, m->identity,
+							   "it is another list of this name: ask who keeps it, and if that is right, say --allow-older once") &&
+			check_serial(look, m, digest);
+	complain("%s: what the server sent is no manifest (content type \"%s\"): manifest line %u %s", look->f->plan->out,
+			 answer->type, line, problem);
+	return false;
+}
+
+/* ------------------------------------------------------------------------
+ * A look
+ * ------------------------------------------------------------------------ */
 
 /* An answer's date is of the time at which a cache took it, which says how old that is. */
 static void

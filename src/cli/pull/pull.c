@@ -9,10 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "feed_sign.h"
 #include "options.h"
-#include "server.h"
-#include "stop.h"
+#include "source.h"
 
 static const char help[] =
 "Usage: bloomfilter pull --url URL --out FILE [OPTION]...\n"

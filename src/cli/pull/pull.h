@@ -9,7 +9,6 @@
 #include "feed_sign.h"
 #include "file.h"
 #include "http.h"
-#include "messages.h"
 #include "looks.h"
 
 typedef struct pull_plan

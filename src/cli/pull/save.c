@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "messages.h"
-#include "system.h"
 
 #define SAVE_SECONDS 60.0
 #define LATE_SECONDS 600.0

@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "feed_values.h"
-#include "messages.h"
 #include "source.h"
-#include "system.h"
 
 /* Microseconds from 1970 to PostgreSQL's 2000. */
 #define EPOCH_OFFSET INT64_C(946684800000000)

@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "messages.h"
 #include "source.h"
-#include "system.h"
 
 /* Bytes of a chunk: so many that a round trip or a row costs nothing beside them. */
 #define CHUNK_BYTES ((uint64_t) 1024 * 1024)

@@ -5,13 +5,12 @@
  * Results are asked for in binary form and through the extended protocol, which
  * takes one statement at a time.
  */
-#include "server.h"
+#include "source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "messages.h"
-#include "stop.h"
+#include "looks.h"
 
 /* What servers know this program as, and how long they may be silent, seconds. */
 static const char *program_name = "bloomfilter pull";

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "messages.h"
-#include "system.h"
 
 char *
 source_field(const PGresult *rows, int row, int column)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export_status.h"
+#include "folder.h"
 #include "messages.h"
 #include "system.h"
 

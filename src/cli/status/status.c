@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "messages.h"
 #include "options.h"
-#include "output.h"
 #include "system.h"
 
 static const char help[] =
