@@ -12,8 +12,6 @@
 
 #include "feed_table.h"
 #include "handle.h"
-#include "keys.h"
-#include "page.h"
 
 /*
  * Whether keys were changed by day: else the filters say all.  Of most filters this is one load

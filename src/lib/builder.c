@@ -13,9 +13,7 @@
 #include "ask.h"
 #include "bf_filter.h"
 #include "bf_hashlist.h"
-#include "bf_key.h"
 #include "bf_sizing.h"
-#include "error.h"
 
 /* Hashes that a list begins with: a page of memory. */
 #define FIRST_HASHES 512

@@ -6,7 +6,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "error.h"
+#include "handle.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /*
  * handle.h
- *	  What an open filter is inside: one or more parts, each with its bytes.
+ *	  What an open filter is inside: one or more parts, each with its bytes; and what the
+ *	  library's files share.
  *
  * A handle is filled by its maker and then never changed, but for its holders,
- * which makes it safe to look up keys in it from all threads.  Internal names begin with lbf_, so that they
- * meet neither the core's nor a program's.
+ * which makes it safe to look up keys in it from all threads.  Internal names begin with
+ * lbf_, so that they meet neither the core's nor a program's.
  */
 #ifndef LBF_HANDLE_H
 #define LBF_HANDLE_H
@@ -15,6 +16,9 @@
 #include <sys/stat.h>
 
 #include "bf_exact.h"
+#include "bf_format.h"
+#include "bf_key.h"
+#include "feed_page.h"
 #include "libbloomfilter.h"
 
 /* Whose memory it is that holds a filter. */
@@ -48,7 +52,7 @@ typedef struct lbf_stamp
 	int64_t		nanoseconds;
 } lbf_stamp;
 
-/* How much of a followed file may be believed: see page.h. */
+/* How much of a followed file may be believed. */
 typedef struct lbf_told
 {
 	bloomfilter_place place;
@@ -124,5 +128,91 @@ extern void lbf_handle_complete(bloomfilter *filter);
 
 /* Writes the headers of parts whose blocks were filled, checksums included. */
 extern void lbf_handle_seal(bloomfilter *filter);
+
+/* ------------------------------------------------------------------------
+ * error.c
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Each fills detail, if there is one, and returns the code, so that callers can
+ * return what they return.
+ */
+
+/* subject is a file's name or another noun; NULL for none. */
+extern int	lbf_fail(bloomfilter_detail *detail, int code, const char *subject);
+
+/* The same with a text of its own instead of the code's. */
+extern int	lbf_fail_text(bloomfilter_detail *detail, int code,
+						  const char *subject, const char *text);
+
+/* BLOOMFILTER_ERR_SYSTEM with errno, or BLOOMFILTER_ERR_NO_MEMORY for ENOMEM. */
+extern int	lbf_fail_system(bloomfilter_detail *detail, const char *subject,
+							const char *action);
+
+/* For what bf_any_parse or bf_any_read said of bytes. */
+extern int	lbf_fail_format(bloomfilter_detail *detail, bf_status status,
+							const char *subject, const uint8_t *bytes);
+
+/* ------------------------------------------------------------------------
+ * keys.c
+ * ------------------------------------------------------------------------ */
+
+/* bf_key_check; a code if they are none. */
+extern int	lbf_key_check(int type, const void *bytes, size_t *length,
+						  uint32_t *full);
+
+/* ------------------------------------------------------------------------
+ * page.c: files that begin with a page of facts, those of lists that are followed and sets of
+ * parts that were written
+ * ------------------------------------------------------------------------ */
+
+/* What the page says that may be believed of the file with this stamp. */
+extern lbf_told lbf_page_told(const uint8_t *page, const feed_who *who, const lbf_stamp *stamp);
+
+/*
+ * Checks the bits of a file's parts, as flags say, and gives copied ones whole headers.  Of exact
+ * ones there is more to be checked.
+ */
+extern int	lbf_page_check(bloomfilter *filter, const feed_who *who, unsigned flags, const char *path,
+						   bloomfilter_detail *detail);
+
+/*
+ * A part as it is at this moment: bits are counted, its checksum is made.  An exact one never
+ * changes.
+ */
+extern void lbf_part_now(const lbf_part *part, bf_shape *shape);
+
+/* The same where the part's header says nothing of the bits, in a mapped file with a page; else as it is. */
+extern void lbf_shape_now(const bloomfilter *filter, const lbf_part *part, bf_shape *shape);
+
+/* What it adds to the sum of a file's content. */
+extern uint64_t lbf_part_sum(const lbf_part *part);
+
+/* ------------------------------------------------------------------------
+ * status.c: which file a path is
+ * ------------------------------------------------------------------------ */
+
+extern lbf_stamp lbf_stamp_of(const struct stat *st);
+extern bool lbf_same_stamp(const lbf_stamp *a, const lbf_stamp *b);
+
+/* The stamp of a path at which filter, which may be gone, was opened before. */
+extern int	lbf_stamp_path(const char *path, const bloomfilter *filter, lbf_stamp *stamp,
+						   bloomfilter_detail *detail);
+
+/* Whether the file with this stamp is the one that filter was opened from. */
+static inline bool
+lbf_is_of_file(const bloomfilter *filter, const lbf_stamp *stamp)
+{
+	return filter->stamp.device == stamp->device && filter->stamp.inode == stamp->inode;
+}
+
+/*
+ * Whether that followed file's bits can't be believed any more: another program wrote to it,
+ * or its follower says so.  length is what it has now.
+ */
+extern bool lbf_is_lost(const bloomfilter *filter, uint64_t length);
+
+/* Whether the file with this stamp is what filter was opened from, and the same state of it. */
+extern bool lbf_is_current(const bloomfilter *filter, const lbf_stamp *stamp);
 
 #endif							/* LBF_HANDLE_H */

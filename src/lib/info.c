@@ -7,10 +7,7 @@
 #include "bf_bytes.h"
 #include "bf_estimate.h"
 #include "bf_hash.h"
-#include "bf_key.h"
-#include "error.h"
 #include "handle.h"
-#include "page.h"
 
 #ifndef BLOOMFILTER_VERSION
 #error "BLOOMFILTER_VERSION must be defined, see Makefile"

@@ -2,13 +2,12 @@
  * keys.c
  *	  What keys are: names of types, their bytes, those of a row, and those of a text.
  */
-#include "keys.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "bf_text.h"
-#include "error.h"
+#include "handle.h"
 
 _Static_assert((int) BLOOMFILTER_KEY_ROW == (int) BF_KEY_ROW && (int) BLOOMFILTER_KEY_MACADDR == (int) BF_KEY_LAST,
 			   "the public header has the core's kinds of keys");

@@ -14,10 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bf_key.h"
 #include "bf_limits.h"
-#include "error.h"
-#include "page.h"
+#include "handle.h"
 
 #define ALL_FLAGS (BLOOMFILTER_COPY | BLOOMFILTER_SKIP_CHECK | BLOOMFILTER_CHECK_BITS | BLOOMFILTER_SKIP_COUNT)
 

@@ -7,18 +7,15 @@
  */
 #define _DEFAULT_SOURCE
 
-#include "page.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bf_bits.h"
-#include "bf_key.h"
-#include "error.h"
-#include "feed_part.h"
 #include "feed_table.h"
 #include "feed_values.h"
+#include "handle.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 

@@ -11,10 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "error.h"
-#include "feed_page.h"
 #include "feed_values.h"
-#include "page.h"
+#include "handle.h"
 
 /* A follower that missed so many looks is not to be waited for. */
 #define MISSED_LOOKS 3

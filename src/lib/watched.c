@@ -26,10 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "error.h"
 #include "feed_values.h"
 #include "handle.h"
-#include "page.h"
 
 static const lbf_stamp no_file;
 
