@@ -95,9 +95,6 @@ extern char *feed_manifest_text(const feed_manifest *manifest, unsigned dots);
  */
 extern size_t feed_manifest_lead(const feed_manifest *manifest, uint64_t epoch, uint64_t serial);
 
-/* What is wrong with a manifest whose lines are right one by one, or NULL. */
-extern const char *feed_manifest_check(const feed_manifest *manifest);
-
 /* Whether a patch that was read is the one that the manifest names in this line. */
 extern bool feed_manifest_names(const feed_manifest *manifest, const feed_file *file, const feed_patch *patch);
 

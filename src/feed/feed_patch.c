@@ -11,7 +11,79 @@
 
 #include "bf_bytes.h"
 #include "feed_patch_at.h"
-#include "feed_rice.h"
+
+typedef struct feed_bit_reader
+{
+	const uint8_t *at;
+	const uint8_t *end;
+	uint64_t	bits;
+	unsigned	held;
+} feed_bit_reader;
+
+static void
+feed_bits_fill(feed_bit_reader *r)
+{
+	while (r->held <= 56 && r->at < r->end)
+	{
+		r->bits |= (uint64_t) *r->at++ << r->held;
+		r->held += 8;
+	}
+}
+
+static void
+feed_bits_drop(feed_bit_reader *r, unsigned count)
+{
+	r->bits = count < 64 ? r->bits >> count : 0;
+	r->held -= count;
+}
+
+/* Ones up to a zero, which is taken too; false if there are more than most, or no zero. */
+static bool
+feed_bits_run(feed_bit_reader *r, uint64_t most, uint64_t *run)
+{
+	for (*run = 0;;)
+	{
+		unsigned	ones;
+
+		feed_bits_fill(r);
+		ones = ~r->bits == 0 ? 64 : (unsigned) __builtin_ctzll(~r->bits);
+		if (ones < r->held)
+		{
+			*run += ones;
+			feed_bits_drop(r, ones + 1);
+			return *run <= most;
+		}
+		*run += r->held;
+		if (r->held == 0 || *run > most)
+			return false;
+		feed_bits_drop(r, r->held);
+	}
+}
+
+/* A number whose run of ones is no longer than most. */
+static bool
+feed_rice_read(feed_bit_reader *r, unsigned width, uint64_t most, uint64_t *value)
+{
+	if (!feed_bits_run(r, most, value))
+		return false;
+	feed_bits_fill(r);
+	if (r->held < width)
+		return false;
+	*value = *value << width | (r->bits & (((uint64_t) 1 << width) - 1));
+	feed_bits_drop(r, width);
+	return true;
+}
+
+/* Where the next byte begins; NULL if a bit that is left over isn't 0. */
+static const uint8_t *
+feed_bits_end(const feed_bit_reader *r)
+{
+	unsigned	left = r->held % 8;
+
+	if ((r->bits & (((uint64_t) 1 << left) - 1)) != 0)
+		return NULL;
+	return r->at - r->held / 8;
+}
 
 typedef struct walk
 {

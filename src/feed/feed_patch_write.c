@@ -10,7 +10,6 @@
 #include "bf_hash.h"
 #include "bf_hashlist.h"
 #include "feed_patch_at.h"
-#include "feed_rice.h"
 
 #define MOST_BLOCK_BITS 65536
 
@@ -21,6 +20,47 @@ uint64_t
 feed_patch_checksum(const uint8_t *bytes, size_t length)
 {
 	return bf_checksum(bytes, PATCH_AT_CHECKSUM, bytes + FEED_PATCH_BYTES, length - FEED_PATCH_BYTES, NULL);
+}
+
+/* Without bytes to write to it only counts. */
+typedef struct feed_bit_writer
+{
+	uint8_t    *at;				/* or NULL */
+	uint64_t	count;			/* bits so far */
+	uint64_t	bits;
+	unsigned	held;			/* below 8 between calls */
+} feed_bit_writer;
+
+/* At most 32 bits. */
+static void
+feed_bits_write(feed_bit_writer *w, uint64_t bits, unsigned count)
+{
+	w->count += count;
+	if (w->at == NULL)
+		return;
+	w->bits |= bits << w->held;
+	for (w->held += count; w->held >= 8; w->held -= 8, w->bits >>= 8)
+		*w->at++ = (uint8_t) w->bits;
+}
+
+static void
+feed_rice_write(feed_bit_writer *w, unsigned width, uint64_t value)
+{
+	uint64_t	run;
+
+	for (run = value >> width; run >= 32; run -= 32)
+		feed_bits_write(w, UINT32_MAX, 32);
+	feed_bits_write(w, ((uint64_t) 1 << run) - 1, (unsigned) run + 1);
+	feed_bits_write(w, value & (((uint64_t) 1 << width) - 1), width);
+}
+
+/* Bytes of all that was written. */
+static size_t
+feed_bits_flush(feed_bit_writer *w)
+{
+	if (w->at != NULL && w->held > 0)
+		*w->at++ = (uint8_t) w->bits;
+	return (size_t) ((w->count + 7) / 8);
 }
 
 /* A touched block. */
