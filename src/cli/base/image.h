@@ -1,6 +1,9 @@
 /*
  * image.h
- *	  The parts of a list in memory, its sum, and the bits that are new in it.
+ *	  A list in memory: its parts, their sum, the bits that are new in it, and its changes by day.
+ *
+ * Nothing is taken out of changes by day but by another serial of the list.  So a server that lags,
+ * or lost what it had committed, takes no change back.
  */
 #ifndef CLI_IMAGE_H
 #define CLI_IMAGE_H
@@ -9,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feed_part.h"
+#include "feed_changes.h"
 #include "feed_patch.h"
 
 /* Positions of bits in a part, numbered from its first block on. */
@@ -80,5 +83,41 @@ extern void image_forget_news(list_image *image);
 
 /* Sets the bits of a set that was read. */
 extern void image_apply(list_image *image, const feed_patch *set);
+
+/* ------------------------------------------------------------------------
+ * Changes by day of a tracked list: all that were read since it was published
+ * ------------------------------------------------------------------------ */
+
+typedef struct entry_list
+{
+	feed_entry *entries;		/* united, but while some are added */
+	size_t		count;
+	size_t		room;
+} entry_list;
+
+typedef struct list_changes
+{
+	bool		tracked;		/* else all is empty */
+	uint64_t	serial;			/* of the list */
+	entry_list	all;
+	entry_list	news;			/* of these, what was not passed on yet */
+	uint64_t	lacking;		/* that the server had not, or older, when all were read last */
+} list_changes;
+
+extern void entries_add(entry_list *to, const feed_entry *entry);
+extern void entries_add_all(entry_list *to, const entry_list *from);
+extern void entries_unite(entry_list *of);
+extern void entries_free(entry_list *of);
+
+/* Adds those of a file of changes that is right. */
+extern void entries_add_file(entry_list *to, const uint8_t *file, uint64_t count);
+
+/* Begins with the changes of a serial; of the same one it goes on. */
+extern void changes_begin(list_changes *changes, uint64_t serial);
+
+/* Takes what was read, which is united: what is new is news.  all: nothing was left out. */
+extern void changes_add(list_changes *changes, const entry_list *read, bool all);
+
+extern void changes_free(list_changes *changes);
 
 #endif							/* CLI_IMAGE_H */

@@ -6,9 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "filter.h"
 #include "input.h"
-#include "options.h"
 
 static const char help[] =
 "Usage: bloomfilter build [OPTION]... FILE\n"

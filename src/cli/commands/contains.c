@@ -6,9 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filter.h"
 #include "input.h"
-#include "options.h"
 
 static const char help[] =
 "Usage: bloomfilter contains [OPTION]... FILE [KEY]...\n"

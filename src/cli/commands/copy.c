@@ -5,8 +5,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "filter.h"
-#include "options.h"
+#include "input.h"
 
 static const char help[] =
 "Usage: bloomfilter copy FILE OUT.bloom\n"

@@ -7,9 +7,7 @@
 #include <unistd.h>
 
 #include "feed_values.h"
-#include "filter.h"
 #include "input.h"
-#include "options.h"
 
 static const char help[] =
 "Usage: bloomfilter explain [OPTION]... FILE KEY\n"

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
-#include "options.h"
+#include "input.h"
 
 static const char help[] =
 "Usage: bloomfilter info [--json] [--count] FILE\n"

@@ -5,8 +5,6 @@
 #include <inttypes.h>
 
 #include "input.h"
-#include "options.h"
-#include "filter.h"
 
 static const char help[] =
 "Usage: bloomfilter verify [OPTION]... FILE\n"

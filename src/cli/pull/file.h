@@ -23,9 +23,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "changes.h"
-#include "feed_page.h"
-#include "feed_table.h"
+#include "image.h"
 #include "messages.h"
 #include "system.h"
 

@@ -5,7 +5,6 @@
 #ifndef CLI_PULL_H
 #define CLI_PULL_H
 
-#include "feed_patch.h"
 #include "feed_sign.h"
 #include "file.h"
 #include "http.h"

@@ -19,7 +19,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "changes.h"
 #include "image.h"
 #include "messages.h"
 #include "system.h"

@@ -11,7 +11,6 @@
 
 #include "../../lib/libbloomfilter.h"
 #include "feed_part.h"
-#include "messages.h"
 #include "system.h"
 
 static const char *const words[] = {

@@ -14,8 +14,6 @@
 #include <unistd.h>
 
 #include "folder.h"
-#include "messages.h"
-#include "system.h"
 
 /* A rate so many times p wants a rebuild; VACUUM warns of the same. */
 #define OUTGROWN 2.0

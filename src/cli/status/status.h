@@ -12,14 +12,6 @@
 
 #include "messages.h"
 
-typedef enum status_form
-{
-	FORM_TEXT,
-	FORM_JSON,
-	FORM_PROMETHEUS,
-	FORM_QUIET
-} status_form;
-
 /* Letters, as an exporter's file has them. */
 typedef enum status_unit
 {
@@ -66,12 +58,9 @@ typedef struct status_limits
 	uint64_t	true_at;		/* since all that was committed was in it */
 } status_limits;
 
-/* Whose values status_print frees; what is wrong is said. */
+/* Whose values status.c frees; what is wrong is said. */
 extern status_table status_of_file(const char *path, const status_limits *limits);
 extern status_table status_of_folder(const char *path, const status_limits *limits);
-
-/* Prints all tables, and frees what is in them. */
-extern void status_print(status_table *tables, size_t count, status_form form);
 
 /* Something is wrong, in a word of its kind's. */
 extern void status_wrong(status_table *table, const char *word);
