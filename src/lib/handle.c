@@ -21,11 +21,9 @@ lbf_allocate(size_t length)
 
 	if (posix_memalign(&memory, huge ? HUGE_PAGE_BYTES : BF_CACHE_LINE, length) != 0)
 		return NULL;
-#ifdef MADV_HUGEPAGE
 	/* They save a look-up its TLB miss.  A hint: small pages do as well. */
 	if (huge)
 		(void) madvise(memory, length, MADV_HUGEPAGE);
-#endif
 	return memory;
 }
 

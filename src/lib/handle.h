@@ -189,11 +189,10 @@ extern void lbf_shape_now(const bloomfilter *filter, const lbf_part *part, bf_sh
 extern uint64_t lbf_part_sum(const lbf_part *part);
 
 /* ------------------------------------------------------------------------
- * status.c: which file a path is
+ * page.c: which file a path is
  * ------------------------------------------------------------------------ */
 
 extern lbf_stamp lbf_stamp_of(const struct stat *st);
-extern bool lbf_same_stamp(const lbf_stamp *a, const lbf_stamp *b);
 
 /* The stamp of a path at which filter, which may be gone, was opened before. */
 extern int	lbf_stamp_path(const char *path, const bloomfilter *filter, lbf_stamp *stamp,

@@ -34,11 +34,7 @@ static const lbf_stamp no_file;
 /* Milliseconds between two looks, and where the filter that is held was superseded. */
 #define LOOK_EVERY		1000
 #define LOOK_SUPERSEDED	10
-#ifdef CLOCK_MONOTONIC_COARSE
 #define LOOK_CLOCK CLOCK_MONOTONIC_COARSE
-#else
-#define LOOK_CLOCK CLOCK_MONOTONIC
-#endif
 
 /* Readers write to their own memory only: no two share a cache line. */
 struct bloomfilter_reader
@@ -194,7 +190,7 @@ open_anew(bloomfilter_watched *watched, const lbf_stamp *stamp)
 	int			code;
 
 	/* A large file that was damaged is not checked each second. */
-	if (watched->error.code != BLOOMFILTER_OK && lbf_same_stamp(stamp, &watched->refused))
+	if (watched->error.code != BLOOMFILTER_OK && memcmp(stamp, &watched->refused, sizeof *stamp) == 0)
 		return watched->error.code;
 	code = open_list(watched->path, watched->flags, watched->identity, &filter, &watched->error);
 	if (code == BLOOMFILTER_OK)
