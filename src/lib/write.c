@@ -281,15 +281,11 @@ write_set(const bloomfilter *filter, const lbf_target *target, bloomfilter_detai
 {
 	static const uint8_t zeros[FEED_PAGE];
 	uint8_t		page[FEED_PAGE] = {0};
-	feed_who	who;
+	feed_who	who = {.length = FEED_PAGE, .parts = filter->open_parts, .born.serial = filter->told.serial};
 	uint64_t	end = FEED_PAGE;
 	uint32_t	i;
 	int			code;
 
-	memset(&who, 0, sizeof who);
-	who.parts = filter->open_parts;
-	who.born.serial = filter->told.serial;
-	who.length = FEED_PAGE;
 	for (i = 0; i < filter->open_parts; i++)
 	{
 		const lbf_part *part = &filter->part[i];

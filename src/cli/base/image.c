@@ -123,6 +123,25 @@ image_bytes(const list_image *image)
 	return bytes;
 }
 
+feed_figures
+image_figures(const list_image *image)
+{
+	feed_figures all = {0, 0, 0, 0};
+	uint32_t	i;
+
+	for (i = 0; i < image->count; i++)
+	{
+		feed_figures part;
+
+		feed_part_figures(&image->parts[i], image->bits_set[i], &part);
+		all.n += part.n;
+		all.p = part.p;
+		all.keys += part.keys;
+		all.rate += part.rate / image->count;
+	}
+	return all;
+}
+
 /* ------------------------------------------------------------------------
  * Bits
  * ------------------------------------------------------------------------ */
@@ -182,24 +201,13 @@ image_or(list_image *image, uint32_t part, uint64_t at, const uint8_t *bytes, ui
 
 	if (feed_is_exact(&image->parts[part]))
 		fail("bits of an exact list can't be set: a member would be denied");
+	/* nearly all pages have nothing new */
+	if (memcmp(target, bytes, (size_t) length) == 0)
+		return;
 	for (i = 0; i < length; i++)
 	{
-		unsigned	fresh;
-		uint64_t	here;
-		uint64_t	there;
+		unsigned	fresh = bytes[i] & ~(unsigned) target[i];
 
-		/* nearly all words have nothing new */
-		if (i + sizeof here <= length)
-		{
-			memcpy(&here, target + i, sizeof here);
-			memcpy(&there, bytes + i, sizeof there);
-			if ((there & ~here) == 0)
-			{
-				i += sizeof here - 1;
-				continue;
-			}
-		}
-		fresh = bytes[i] & ~(unsigned) target[i] & 255u;
 		if (fresh != 0)
 			set_bits(image, part, at + i, fresh, note);
 	}

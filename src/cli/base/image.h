@@ -59,6 +59,9 @@ extern bool image_fits(const list_image *image, const feed_part *parts, uint32_t
 /* Of all parts as files. */
 extern uint64_t image_bytes(const list_image *image);
 
+/* Of all parts together: n and keys in sum, the rate of false positives now, and the last part's p. */
+extern feed_figures image_figures(const list_image *image);
+
 /*
  * Sets the bits of length bytes from byte at on, and notes those that are new, if wanted.
  * Of an exact part that would end the program.

@@ -51,20 +51,10 @@ write_manifest(FILE *to, const list_folder *f)
 static void
 write_filter_values(FILE *to, const list_image *image)
 {
-	feed_figures figures;
-	double		keys = 0;
-	uint64_t	n = 0;
-	uint32_t	i;
+	feed_figures all = image_figures(image);
 
-	if (image->count == 0)
-		return;
-	for (i = 0; i < image->count; i++)
-	{
-		feed_part_figures(&image->parts[i], image->bits_set[i], &figures);
-		keys += figures.keys;
-		n += figures.n;
-	}
-	fprintf(to, "keys n %.0f\nn n %" PRIu64 "\np n %.6g\nrate n %.6g\n", floor(keys), n, figures.p, folder_rate(image));
+	if (image->count > 0)
+		fprintf(to, "keys n %.0f\nn n %" PRIu64 "\np n %.6g\nrate n %.6g\n", floor(all.keys), all.n, all.p, all.rate);
 }
 
 static void

@@ -128,9 +128,6 @@ extern bool folder_write_state(const list_folder *f, const list_news *news, cons
 /* Exports what is new; *exported: there was something, and it is in the folder's manifest. */
 extern bool folder_export(list_folder *f, list_news *news, bool *exported);
 
-/* The false-positive rate now. */
-extern double folder_rate(const list_image *image);
-
 /* ------------------------------------------------------------------------
  * folder_content.c: patches and whole files
  * ------------------------------------------------------------------------ */

@@ -60,14 +60,12 @@ write_file(list_folder *f, const entry_list *of, uint64_t to, feed_manifest *nex
 {
 	feed_changes_of head = {next->content, {0}, of->count};
 	size_t		length = feed_changes_bytes(of->count);
-	feed_file	file;
+	feed_file	file = {.to = to};
 
-	memset(&file, 0, sizeof file);
 	memcpy(head.identity, next->identity, sizeof head.identity);
 	*bytes = allocate(NULL, length, 1);
 	feed_changes_write(&head, of->entries, *bytes);
 	file.from = next->change_count == 0 ? 0 : next->changes[next->change_count - 1].to;
-	file.to = to;
 	if (!folder_write_content(f, *bytes, length, FEED_IS_CHANGES, &file))
 		return false;
 	next->changes = allocate(next->changes, next->change_count + 1, sizeof file);

@@ -108,8 +108,7 @@ folder_make_wholes(const list_folder *f, list_image *image, uint64_t serial, fee
 		size_t		length;
 		const uint8_t *filter = image_filter(image, i, &length);
 
-		memset(&files[i], 0, sizeof files[i]);
-		files[i].to = serial;
+		files[i] = (feed_file) {.to = serial};
 		if (!folder_write_content(f, filter, length, FEED_IS_WHOLE, &files[i]))
 			return false;
 	}
@@ -160,10 +159,7 @@ add_patch(feed_manifest *next, feed_patch_kind kind, uint64_t from, uint64_t to)
 
 	next->patches = allocate(next->patches, next->patch_count + 1, sizeof *file);
 	file = &next->patches[next->patch_count++];
-	memset(file, 0, sizeof *file);
-	file->kind = kind;
-	file->from = from;
-	file->to = to;
+	*file = (feed_file) {.kind = kind, .from = from, .to = to};
 	return file;
 }
 
@@ -229,16 +225,10 @@ folder_trim(const list_folder *f, feed_manifest *next)
 static feed_patch
 describe(const list_folder *f, const feed_manifest *next, feed_patch_kind kind)
 {
-	feed_patch	patch;
+	feed_patch	patch = {.kind = kind, .epoch = next->epoch, .from = f->manifest.content, .to = next->content, .to_sum = next->sum};
 
-	memset(&patch, 0, sizeof patch);
-	patch.kind = kind;
-	patch.epoch = next->epoch;
 	memcpy(patch.identity, next->identity, sizeof patch.identity);
-	patch.from = f->manifest.content;
 	patch.from_sum = kind == FEED_FLIP ? f->manifest.sum : 0;
-	patch.to = next->content;
-	patch.to_sum = next->sum;
 	return patch;
 }
 

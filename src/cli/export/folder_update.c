@@ -70,21 +70,6 @@ padded_text(const list_folder *f, const feed_manifest *next)
 	return signed_text(f, next, (unsigned) ((wanted + LENGTHS - length % LENGTHS) % LENGTHS));
 }
 
-double
-folder_rate(const list_image *image)
-{
-	feed_figures figures;
-	double		sum = 0;
-	uint32_t	i;
-
-	for (i = 0; i < image->count; i++)
-	{
-		feed_part_figures(&image->parts[i], image->bits_set[i], &figures);
-		sum += figures.rate;
-	}
-	return sum / image->count;
-}
-
 /* Makes next the manifest that is there; its files are.  *next is empty then. */
 static bool
 write_manifest(list_folder *f, feed_manifest *next)
@@ -185,7 +170,7 @@ export_news(list_folder *f, list_news *news, const folder_news *p, feed_manifest
 	next->spread = f->plan->spread;
 	next->heartbeat = f->plan->heartbeat;
 	next->expires = f->plan->expires == 0 ? 0 : time_now() + f->plan->expires * 1000000;
-	next->rate = folder_rate(&news->image);
+	next->rate = image_figures(&news->image).rate;
 	memcpy(next->exporter, f->exporter, sizeof next->exporter);
 	folder_touch_unnamed(f, next);
 	return write_manifest(f, next);

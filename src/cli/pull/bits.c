@@ -61,11 +61,7 @@ parts_sum(int fd, const feed_part *parts, uint32_t count, uint64_t *sum)
 void
 bits_begin(file_bits *bits, int fd, const feed_part *parts, uint64_t sum, bool flip)
 {
-	memset(bits, 0, sizeof *bits);
-	bits->fd = fd;
-	bits->parts = parts;
-	bits->sum = sum;
-	bits->flip = flip;
+	*bits = (file_bits) {.fd = fd, .parts = parts, .sum = sum, .flip = flip};
 }
 
 static uint64_t

@@ -357,7 +357,7 @@ check_content(list_file *file)
 		file->written = st.st_mtim;
 	if ((uint64_t) st.st_size == file->who.length && file->writes % 2 == 0 &&
 		parts_sum(file->fd, file->parts, file->who.parts, &sum) && sum == file->now.content.sum && table_is_right(file))
-		return page || file_again(file);
+		return page || file_again(file, NULL, 0, 0);
 	if (!page)
 	{
 		mark_lost(file);
@@ -384,7 +384,7 @@ restore_name(list_file *file)
 	if (other)
 		return file_refuse(file, "identity", "was replaced by something else, which is left alone: remove it");
 	complain("\"%s\" was removed or replaced by another program, and is made again", file->path);
-	return file_again(file);
+	return file_again(file, NULL, 0, 0);
 }
 
 /* FOREIGN becomes MINE, as soon as there is room. */
@@ -397,7 +397,7 @@ adopt(list_file *file)
 		return false;
 	}
 	file->adopted = monotonic_seconds();
-	return file_again(file);
+	return file_again(file, NULL, 0, 0);
 }
 
 void
@@ -428,7 +428,7 @@ file_check(list_file *file, bool *over)
 	if (file->state == FILE_FOREIGN)
 		return adopt(file) || file->lost;
 	if (file->leave)
-		return file_again(file) || file->lost;
+		return file_again(file, NULL, 0, 0) || file->lost;
 	if (!there || (uint64_t) st.st_ino != file->here.inode || (uint64_t) st.st_dev != file->here.device)
 		return restore_name(file) || file->lost;
 	return check_content(file);

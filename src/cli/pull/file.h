@@ -159,9 +159,11 @@ extern bool new_file_end(list_file *file, const file_facts *facts);
 
 extern void new_file_drop(list_file *file);
 
-/* The same bits in a file of its own, and the same changes; or more, of which the file has all of this row up to here then. */
-extern bool file_again(list_file *file);
-extern bool file_again_with(list_file *file, const entry_list *more, uint64_t id, uint64_t to);
+/*
+ * The same bits in a file of its own, and the same changes and more, of which the file has all of this row up to here
+ * then.  NULL, 0 and 0: whatever the old one lacks comes at the next look, as all files of changes of the row.
+ */
+extern bool file_again(list_file *file, const entry_list *more, uint64_t id, uint64_t to);
 
 /* ------------------------------------------------------------------------
  * file_changes.c: changes by day

@@ -97,7 +97,7 @@ table_set(list_file *file, const entry_list *entries, uint64_t id, uint64_t to)
 		return file_refuse(file, "damaged", "was written to by another program");
 	if (file->slots == NULL ||
 		(file->who.log2_slots < FEED_MOST_SLOTS && feed_table_is_full(count_with(file, entries), file->who.log2_slots)))
-		return file_again_with(file, entries, id, to);
+		return file_again(file, entries, id, to);
 	if (!feed_table_store(&io, &file->who, file->slots, entries->entries, entries->count, id, to, &file->table))
 	{
 		/* what was stored counts, and the rest comes again */

@@ -90,7 +90,7 @@ offer_of(follower *f)
 	list_news  *news = &look->source.news;
 	const list_file *file = &f->file;
 	uint64_t	now = time_now();
-	offer		o;
+	offer		o = {.count = news->image.count, .patch = server_patch, .changes = server_changes, .length = server_length, .part = server_part};
 
 	if (f->plan->list != NULL)
 		look->serial = news->serial;
@@ -98,21 +98,15 @@ offer_of(follower *f)
 		look->serial = file->now.content.serial;
 	else
 		look->serial = now > file->now.content.serial ? now : file->now.content.serial + 1;
-	memset(&o, 0, sizeof o);
 	snprintf(o.facts.who.name, sizeof o.facts.who.name, "%s", news->name);
 	memcpy(o.facts.who.identity, news->identity, FEED_IDENTITY_BYTES);
 	o.facts.who.epoch = look->covered ? file->who.epoch : look->serial;
 	o.facts.now.content.serial = o.facts.now.content.mark = o.whole = look->serial;
 	o.facts.now.content.sum = image_sum(&news->image);
 	o.facts.now.true_at = news->true_at;
-	o.count = news->image.count;
 	o.facts.who.tracked = news->changes.tracked;
-	o.changes = server_changes;
 	/* no row of files; what is new is told by a number that grows */
 	o.changes_to = look->current && news->changes.news.count == 0 ? file->table.to : now > file->table.to ? now : file->table.to + 1;
-	o.patch = server_patch;
-	o.length = server_length;
-	o.part = server_part;
 	return o;
 }
 
@@ -277,13 +271,9 @@ look_at_server(follower *f)
 exit_status
 follow_server(follower *f)
 {
-	server_look look;
+	server_look look = {.source.plan = {f->plan->index, f->plan->list, "if it is the right one, --allow-older takes it once"}};
 	exit_status status;
 
-	memset(&look, 0, sizeof look);
-	look.source.plan.index = f->plan->index;
-	look.source.plan.list = f->plan->list;
-	look.source.plan.cure = "if it is the right one, --allow-older takes it once";
 	f->look = look_at_server;
 	f->state = &look;
 	status = follow(f);

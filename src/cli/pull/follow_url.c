@@ -390,9 +390,8 @@ note_serial(url_look *look, const feed_manifest *m)
 static offer
 offer_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
-	offer		o;
+	offer		o = {.patch = url_patch, .changes = url_changes, .length = url_length, .part = url_part};
 
-	memset(&o, 0, sizeof o);
 	memcpy(o.facts.who.name, m->name, sizeof o.facts.who.name);
 	memcpy(o.facts.who.identity, m->identity, FEED_IDENTITY_BYTES);
 	o.facts.who.epoch = m->epoch;
@@ -405,14 +404,10 @@ offer_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 	o.whole = m->wholes[0].to;
 	o.spread = m->spread;
 	o.facts.who.tracked = m->tracked;
-	o.changes = url_changes;
 	o.changes_id = m->changes_id;
 	o.changes_to = m->change_count == 0 ? 0 : m->changes[m->change_count - 1].to;
 	o.changes_sum = m->changes_sum;
 	o.changes_summed = m->changes_sum != 0 || m->entries == 0;
-	o.patch = url_patch;
-	o.length = url_length;
-	o.part = url_part;
 	return o;
 }
 
@@ -475,10 +470,9 @@ ask(url_look *look, http_answer *answer)
 	char	   *url = url_address(look, FEED_MANIFEST);
 	bool		full = look->tag[0] == '\0' || look->f->file.state != FILE_MINE || look->f->file.lost ||
 		look->f->file.how.failures > 0 || monotonic_seconds() - look->full_look >= FULL_LOOK_SECONDS;
-	http_bytes	bytes;
+	http_bytes	bytes = {.length = 0};
 	bool		well;
 
-	memset(&bytes, 0, sizeof bytes);
 	well = http_get(look->client, url, full ? NULL : look->tag, FEED_MANIFEST_BYTES, MANIFEST_SECONDS, &bytes, answer);
 	if (!well)
 		look->f->reason = "no-look";
@@ -563,12 +557,9 @@ look_at_url(follower *f)
 exit_status
 follow_url(follower *f)
 {
-	url_look	look;
+	url_look	look = {.f = f, .client = http_begin()};
 	exit_status status = STATUS_TROUBLE;
 
-	memset(&look, 0, sizeof look);
-	look.f = f;
-	look.client = http_begin();
 	f->look = look_at_url;
 	f->state = &look;
 	/* hosts that begin at the same moment don't look at the same moment */

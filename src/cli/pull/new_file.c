@@ -284,23 +284,15 @@ copy_table(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 	if (!file->who.tracked)
 		return true;
 	table_entries(file, &all);
-	entries_add_all(&all, more);
+	if (more != NULL)
+		entries_add_all(&all, more);
 	well = new_file_table(file, &all, id, to);
 	entries_free(&all);
 	return well;
 }
 
 bool
-file_again(list_file *file)
-{
-	entry_list	none = {NULL, 0, 0};
-
-	/* whatever the old one lacks comes at the next look: all files of changes of the row */
-	return file_again_with(file, &none, 0, 0);
-}
-
-bool
-file_again_with(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
+file_again(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 {
 	file_facts facts = {file->who, file->now};
 	uint64_t	sum;

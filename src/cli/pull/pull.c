@@ -129,13 +129,10 @@ read_plan(const command_line *line)
 static exit_status
 pull_list(const pull_plan *plan)
 {
-	follower	f;
+	follower	f = {.plan = plan, .reason = ""};
 	const char *name = plan->name != NULL ? plan->name : plan->list;
 	exit_status status = STATUS_TROUBLE;
 
-	memset(&f, 0, sizeof f);
-	f.plan = plan;
-	f.reason = "";
 	srandom(randombytes_random());
 	if (plan->follow)
 		messages_have_time();

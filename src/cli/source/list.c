@@ -103,17 +103,12 @@ static bool
 take_chunk(void *state, const PGresult *row)
 {
 	list_part  *in = state;
-	uint64_t	left = in->length - in->got;
 	uint64_t	length = (uint64_t) PQgetlength(row, 0, 0);
 
-	if (left == 0 || length != (left < CHUNK_BYTES ? left : CHUNK_BYTES))
-	{
-		complain("the server sent %" PRIu64 " bytes at %" PRIu64 " of a filter of %" PRIu64, length, in->got, in->length);
-		return false;
-	}
-	memcpy(in->filter + in->got, PQgetvalue(row, 0, 0), (size_t) length);
+	if (length <= in->length - in->got)
+		memcpy(in->filter + in->got, PQgetvalue(row, 0, 0), (size_t) length);
 	in->got += length;
-	return true;
+	return in->got <= in->length;
 }
 
 /*
@@ -135,7 +130,7 @@ fetch_part(source *s, PGconn *connection, uint32_t part, uint64_t length)
 	free(sql);
 	if (streamed && in.got == length)
 		return in.filter;
-	if (streamed)
+	if (streamed || in.got > length)
 		complain("the server sent %" PRIu64 " of %" PRIu64 " bytes", in.got, length);
 	free(in.filter);
 	return NULL;

@@ -33,17 +33,6 @@ problem_of(PGconn *connection, const PGresult *result)
 	return primary != NULL ? primary : PQerrorMessage(connection);
 }
 
-char *
-server_address(const PGconn *connection)
-{
-	const char *host = PQhost(connection);
-	const char *port = PQport(connection);
-	const char *database = PQdb(connection);
-
-	return text_of("host=%s port=%s dbname=%s", host != NULL ? host : "", port != NULL ? port : "",
-				   database != NULL ? database : "");
-}
-
 void
 server_check_dsn(const char *dsn)
 {

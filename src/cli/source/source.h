@@ -151,9 +151,6 @@ extern void server_expect(const char *program, double silence);
  */
 extern PGconn *server_connect(const char *dsn);
 
-/* Which server it is, for people, in new memory: nothing secret. */
-extern char *server_address(const PGconn *connection);
-
 /* A connection string that is none ends the program. */
 extern void server_check_dsn(const char *dsn);
 

@@ -144,16 +144,12 @@ explain(status_table *table, int code, const bloomfilter_detail *detail)
 status_table
 status_of_file(const char *path, const status_limits *limits)
 {
-	status_table table;
+	status_table table = {.kind = &file_kind, .path = path, .known = true, .healthy = true};
 	bloomfilter_status status;
 	bloomfilter_detail detail;
 	bloomfilter *filter;
 	int			code;
 
-	memset(&table, 0, sizeof table);
-	table.kind = &file_kind;
-	table.path = path;
-	table.known = table.healthy = true;
 	code = bloomfilter_open(path, BLOOMFILTER_SKIP_CHECK, &filter, &detail);
 	if (code < 0)
 	{

@@ -106,11 +106,8 @@ status_table
 status_of_folder(const char *folder, const status_limits *limits)
 {
 	double		now = (double) time_now();
-	status_table table;
+	status_table table = {.kind = &folder_kind, .path = folder};
 
-	memset(&table, 0, sizeof table);
-	table.kind = &folder_kind;
-	table.path = folder;
 	table.known = table.healthy = read_values(&table);
 	if (table.known)
 	{
