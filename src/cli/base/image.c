@@ -282,30 +282,18 @@ image_apply(list_image *image, const feed_patch *set)
  * Changes by day
  * ------------------------------------------------------------------------ */
 
-static void
-make_room(entry_list *of, size_t more)
-{
-	if (of->count + more <= of->room)
-		return;
-	of->room = 2 * (of->count + more);
-	of->entries = allocate(of->entries, of->room, sizeof *of->entries);
-}
-
 void
-entries_add(entry_list *to, const feed_entry *entry)
+entries_add(entry_list *to, const feed_entry *entries, size_t count)
 {
-	make_room(to, 1);
-	to->entries[to->count++] = *entry;
-}
-
-void
-entries_add_all(entry_list *to, const entry_list *from)
-{
-	if (from->count == 0)
+	if (count == 0)
 		return;
-	make_room(to, from->count);
-	memcpy(to->entries + to->count, from->entries, from->count * sizeof *to->entries);
-	to->count += from->count;
+	if (to->count + count > to->room)
+	{
+		to->room = 2 * (to->count + count);
+		to->entries = allocate(to->entries, to->room, sizeof *to->entries);
+	}
+	memcpy(to->entries + to->count, entries, count * sizeof *entries);
+	to->count += count;
 }
 
 void
@@ -317,7 +305,7 @@ entries_add_file(entry_list *to, const uint8_t *file, uint64_t count)
 	{
 		feed_entry	entry = feed_entry_read(file + feed_changes_bytes(i));
 
-		entries_add(to, &entry);
+		entries_add(to, &entry, 1);
 	}
 }
 
@@ -365,18 +353,11 @@ changes_add(list_changes *changes, const entry_list *read, bool all)
 			if (entry->state <= had->entries[i].state)
 				continue;
 		}
-		entries_add(&changes->news, entry);
+		entries_add(&changes->news, entry, 1);
 	}
 	if (all)
 		changes->lacking = had->count - found;
-	entries_add_all(&changes->all, read);
+	entries_add(&changes->all, read->entries, read->count);
 	entries_unite(&changes->all);
 	entries_unite(&changes->news);
-}
-
-void
-changes_free(list_changes *changes)
-{
-	entries_free(&changes->all);
-	entries_free(&changes->news);
 }

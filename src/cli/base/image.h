@@ -107,8 +107,7 @@ typedef struct list_changes
 	uint64_t	lacking;		/* that the server had not, or older, when all were read last */
 } list_changes;
 
-extern void entries_add(entry_list *to, const feed_entry *entry);
-extern void entries_add_all(entry_list *to, const entry_list *from);
+extern void entries_add(entry_list *to, const feed_entry *entries, size_t count);
 extern void entries_unite(entry_list *of);
 extern void entries_free(entry_list *of);
 
@@ -120,7 +119,5 @@ extern void changes_begin(list_changes *changes, uint64_t serial);
 
 /* Takes what was read, which is united: what is new is news.  all: nothing was left out. */
 extern void changes_add(list_changes *changes, const entry_list *read, bool all);
-
-extern void changes_free(list_changes *changes);
 
 #endif							/* CLI_IMAGE_H */

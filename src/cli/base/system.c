@@ -50,14 +50,6 @@ read_boot_id(uint8_t boot[FEED_BOOT_BYTES])
 		fclose(stream);
 }
 
-bool
-is_folder(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 double
 random_share(void)
 {

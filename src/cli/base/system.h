@@ -16,8 +16,6 @@ extern uint64_t boot_time_now(void);
 /* What tells this boot of this host from all others; all zeros where the system has none. */
 extern void read_boot_id(uint8_t boot[16]);
 
-extern bool is_folder(const char *path);
-
 /* All of it, from this byte of a file on; false with errno.  A file that is shorter gives EIO. */
 extern bool write_all(int fd, const void *bytes, size_t length, uint64_t at);
 extern bool read_all(int fd, void *bytes, size_t length, uint64_t at);

@@ -41,9 +41,7 @@ typedef struct incoming
 	http_bytes *bytes;
 	uint64_t	most;
 	uint64_t	begun;			/* bytes that were there before */
-	bool		too_long;
 	bool		wrong_range;
-	int			error;			/* of the file that the bytes go into */
 	bool		checked;
 } incoming;
 
@@ -57,7 +55,7 @@ keep(incoming *in, const char *bytes, size_t length)
 	{
 		if (!to->into(to->state, to->length, bytes, length))
 		{
-			in->error = errno;
+			in->answer->disk = errno;
 			return false;
 		}
 	}
@@ -110,7 +108,7 @@ take_bytes(char *bytes, size_t size, size_t count, void *state)
 		return length;
 	if (length > in->most - in->bytes->length)
 	{
-		in->too_long = true;
+		in->answer->too_long = true;
 		return 0;
 	}
 	return keep(in, bytes, length) ? length : 0;
@@ -229,9 +227,9 @@ explain(const char *url, CURLcode code, const incoming *in)
 
 	if (stop_requested())
 		return;
-	if (in->error != 0)
-		complain("%.*s: cannot write what comes: %s", length, url, strerror(in->error));
-	else if (in->too_long)
+	if (in->answer->disk != 0)
+		complain("%.*s: cannot write what comes: %s", length, url, strerror(in->answer->disk));
+	else if (in->answer->too_long)
 		complain("%.*s: is longer than it may be", length, url);
 	/* a server that speaks no HTTP has this code, too */
 	else if (code == CURLE_UNSUPPORTED_PROTOCOL && in->answer->status / 100 == 3)
@@ -271,7 +269,7 @@ bool
 http_get(http_client *client, const char *url, const char *tag, uint64_t most, long seconds,
 		 http_bytes *bytes, http_answer *answer)
 {
-	incoming	in = {client, answer, bytes, most, bytes->length, false, false, 0, false};
+	incoming	in = {client, answer, bytes, most, bytes->length, false, false};
 	struct curl_slist *headers = client->headers;
 	struct curl_slist *last = headers;
 	struct curl_slist *condition = NULL;
@@ -303,12 +301,10 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, l
 	note_answer(client, answer);
 	curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &retry);
 	answer->retry = (int64_t) retry;
-	answer->disk = in.error != 0;
 	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || answer->status == 304))
 		return true;
 	/* going on from these bytes would fail each time */
-	answer->too_long = in.too_long;
-	if (in.wrong_range || in.too_long)
+	if (in.wrong_range || answer->too_long)
 		bytes->length = 0;
 	explain(url, code, &in);
 	return false;

@@ -26,7 +26,7 @@ typedef struct http_answer
 	int64_t		retry;			/* seconds after which the server wants to be asked again */
 	char		type[64];		/* content type */
 	bool		too_long;		/* more came than was to be fetched */
-	bool		disk;			/* what came could not be written */
+	int			disk;			/* errno, where what came could not be written */
 } http_answer;
 
 /* What has come: in memory, or where into puts it. */

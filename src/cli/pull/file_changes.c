@@ -68,7 +68,7 @@ table_entries(const list_file *file, entry_list *entries)
 		feed_entry	entry = feed_entry_read(file->slots + at);
 
 		if (entry.state != 0)
-			entries_add(entries, &entry);
+			entries_add(entries, &entry, 1);
 	}
 }
 

@@ -54,8 +54,9 @@ server_changes(follower *f, bool all, entry_list *entries)
 {
 	const server_look *look = f->state;
 	const list_changes *changes = &look->source.news.changes;
+	const entry_list *which = all || !look->current ? &changes->all : &changes->news;
 
-	entries_add_all(entries, all || !look->current ? &changes->all : &changes->news);
+	entries_add(entries, which->entries, which->count);
 	return LED;
 }
 

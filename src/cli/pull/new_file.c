@@ -285,7 +285,7 @@ copy_table(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 		return true;
 	table_entries(file, &all);
 	if (more != NULL)
-		entries_add_all(&all, more);
+		entries_add(&all, more->entries, more->count);
 	well = new_file_table(file, &all, id, to);
 	entries_free(&all);
 	return well;

@@ -278,7 +278,7 @@ take_change(void *state, const PGresult *row)
 	entry.hash = (uint64_t) source_number(row, HASH);
 	memcpy(entry.tag, PQgetvalue(row, 0, TAG), FEED_TAG_BYTES);
 	entry.state = (uint64_t) source_number(row, VERSION) << 1 | (uint64_t) (source_number(row, VALUE) & 1);
-	entries_add(read, &entry);
+	entries_add(read, &entry, 1);
 	return true;
 }
 

@@ -209,7 +209,8 @@ void
 source_free(source *s)
 {
 	image_free(&s->news.image);
-	changes_free(&s->news.changes);
+	entries_free(&s->news.changes.all);
+	entries_free(&s->news.changes.news);
 	free(s->news.name);
 	free(s->news.system);
 	free(s->schema);

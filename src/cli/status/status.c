@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -274,6 +275,14 @@ print_tables(status_table *tables, size_t count, status_form form)
 			free(tables[i].values[j].text);
 		free(tables[i].values);
 	}
+}
+
+static bool
+is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 exit_status
