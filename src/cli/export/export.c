@@ -2,6 +2,9 @@
  * export.c
  *	  bloomfilter export: a live index or a list as a folder of files that any web server serves.
  */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +50,9 @@ static const char help[] =
 "\n"
 "Exit status: 0, or 2 if there was an error.\n";
 
+/* Written at most so often, seconds, while nothing but counts changes. */
+#define WRITE_SECONDS 1.0
+
 /* What one export works with. */
 typedef struct exporter
 {
@@ -57,7 +63,13 @@ typedef struct exporter
 	list_folder folder;
 	source		source;
 	PGconn	   *connection;		/* NULL: none that is of use */
-	export_health health;
+
+	/* How its looks went */
+	uint64_t	looked;			/* when one went well and all of it was exported */
+	uint64_t	failures;		/* since then */
+	uint64_t	failed;			/* when the first of them was */
+	double		written;		/* when .status was; monotonic seconds */
+	uint64_t	serial;			/* that it has */
 } exporter;
 
 static void
@@ -138,6 +150,114 @@ read_plan(const command_line *line, exporter *e)
 }
 
 /* ------------------------------------------------------------------------
+ * What an exporter tells of itself: FOLDER/.status
+ *
+ * It is no part of what hosts take, and none but its owner may read it.  It isn't synced:
+ * what a crash leaves of it is what the next look replaces.
+ * ------------------------------------------------------------------------ */
+
+/* By reason. */
+static const char *const wholes[WHOLE_REASONS] = {
+	[WHOLE_FIRST] = "full_files_first",
+	[WHOLE_FOLDER] = "full_files_folder",
+	[WHOLE_REBUILD] = "full_files_rebuild",
+	[WHOLE_GEOMETRY] = "full_files_geometry",
+	[WHOLE_REMOVED] = "full_files_removed",
+	[WHOLE_LONG] = "full_files_long",
+	[WHOLE_RENEWED] = "full_files_renewed"
+};
+
+static void
+write_list(FILE *to, const list_folder *f)
+{
+	const feed_manifest *m = &f->manifest;
+	char		identity[FEED_UUID_TEXT_BYTES];
+
+	if (m->serial == 0)
+		return;
+	feed_uuid_text(identity, m->identity);
+	fprintf(to, "list t %s\nidentity t %s\nexporter t %s\n", m->name, identity, f->exporter);
+	fprintf(to, "serial s %" PRIu64 "\nrebuilt s %" PRIu64 "\n", m->content, m->epoch);
+	fprintf(to, "true_at a %" PRIu64 "\npublished a %" PRIu64 "\n", m->true_at, f->counts.exported);
+	if (f->plan->heartbeat != 0 && f->counts.exported != 0)
+		fprintf(to, "next_heartbeat m %" PRIu64 "\n", f->counts.exported + f->plan->heartbeat * 1000000);
+	fprintf(to, "expires m %" PRIu64 "\n", m->expires);
+	if (m->tracked)
+		fprintf(to, "changes n %" PRIu64 "\n", m->entries);
+}
+
+static void
+write_filter_values(FILE *to, const list_image *image)
+{
+	feed_figures all = image_figures(image);
+
+	if (image->count > 0)
+		fprintf(to, "keys n %.0f\nn n %" PRIu64 "\np n %.6g\nrate n %.6g\n", floor(all.keys), all.n, all.p, all.rate);
+}
+
+static void
+write_counts(FILE *to, const folder_counts *counts, const source_counts *looks)
+{
+	int			i;
+
+	fprintf(to, "ahead_since m %" PRIu64 "\nlooks n %" PRIu64 "\nfull_reads n %" PRIu64 "\npages n %" PRIu64 "\ndatabase_ms n %.0f\n",
+			looks->united, looks->looks, looks->whole_reads, looks->pages, floor(looks->seconds * 1000));
+	fprintf(to, "bits n %" PRIu64 "\npatches n %" PRIu64 "\npatch_bytes n %" PRIu64 "\n", counts->bits, counts->patches,
+			counts->patch_bytes);
+	fprintf(to, "change_entries n %" PRIu64 "\nchange_bytes n %" PRIu64 "\n", counts->changes, counts->change_bytes);
+	for (i = 0; i < WHOLE_REASONS; i++)
+		fprintf(to, "%s n %" PRIu64 "\n", wholes[i], counts->wholes[i]);
+	fprintf(to, "files n %" PRIu64 "\nbytes n %" PRIu64 "\n", counts->files, counts->bytes);
+}
+
+/* A folder that is full says so by the manifest's age; nothing more depends on this. */
+static void
+write_status(exporter *e)
+{
+	const list_folder *f = &e->folder;
+	const source *s = &e->source;
+	static const char unfinished[] = FOLDER_UNFINISHED "status";
+	int			fd = openat(f->folder, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	FILE	   *to = fd < 0 ? NULL : fdopen(fd, "w");
+	bool		well;
+
+	if (to == NULL)
+		return;
+	fprintf(to, EXPORT_STATUS_FIRST_LINE "\n");
+	write_list(to, f);
+	fprintf(to, "server t %s\nstandby n %d\n", s->address != NULL ? s->address : "", s->standby);
+	fprintf(to, "looked a %" PRIu64 "\n", e->looked);
+	write_filter_values(to, &s->news.image);
+	write_counts(to, &f->counts, &s->counts);
+	fprintf(to, "failures n %" PRIu64 "\nfailed m %" PRIu64 "\n", e->failures, e->failed);
+	if (e->failures > 0)
+		fprintf(to, "error t %s\n", last_complaint());
+	well = ferror(to) == 0;
+	if (fclose(to) != 0 || !well || renameat(f->folder, unfinished, f->folder, EXPORT_STATUS) != 0)
+		unlinkat(f->folder, unfinished, 0);
+	e->written = monotonic_seconds();
+	e->serial = f->manifest.serial;
+}
+
+/* After a look that went well to its end, or anything that failed: then the last complaint says why. */
+static void
+export_note(exporter *e, bool well)
+{
+	bool		news = !well || e->failures > 0 || e->folder.manifest.serial != e->serial;
+
+	if (well)
+	{
+		e->looked = time_now();
+		e->failures = 0;
+		e->failed = 0;
+	}
+	else if (e->failures++ == 0)
+		e->failed = time_now();
+	if (news || monotonic_seconds() - e->written >= WRITE_SECONDS)
+		write_status(e);
+}
+
+/* ------------------------------------------------------------------------
  * From the look to the folder
  * ------------------------------------------------------------------------ */
 
@@ -200,7 +320,7 @@ export_news(exporter *e)
 		tell_source(e);
 		say(e, epoch != e->folder.manifest.epoch, bits, changes);
 	}
-	export_note(&e->health, &e->folder, &e->source, well);
+	export_note(e, well);
 	return well;
 }
 
@@ -218,7 +338,7 @@ look(exporter *e)
 	PQfinish(e->connection);
 	e->connection = NULL;
 	if (!stop_requested())
-		export_note(&e->health, &e->folder, s, false);
+		export_note(e, false);
 	return false;
 }
 

@@ -128,8 +128,11 @@ extern bool folder_write_state(const list_folder *f, const list_news *news, cons
 /* Exports what is new; *exported: there was something, and it is in the folder's manifest. */
 extern bool folder_export(list_folder *f, list_news *news, bool *exported);
 
+/* Whether a file was passed on so long ago that whoever stores it may soon delete it. */
+extern bool folder_is_old(const list_folder *f, const feed_file *file, feed_kind kind);
+
 /* ------------------------------------------------------------------------
- * folder_content.c: patches and whole files
+ * folder_content.c: patches, whole files, changes by day
  * ------------------------------------------------------------------------ */
 
 /*
@@ -159,15 +162,8 @@ extern bool folder_write_anew(list_folder *f, list_image *image, feed_manifest *
 /* The patch from the exported content to the image as it is. */
 extern bool folder_write_set(list_folder *f, list_image *image, feed_manifest *next);
 
-/* How many of the last of these files become one: from the first that has twice its length behind it. */
-extern size_t folder_count_merged(const feed_file *files, size_t count);
-
 /* What leads from the content before to the epoch that begins, if it is shorter than the whole. */
 extern bool folder_write_flip(list_folder *f, list_image *image, feed_manifest *next);
-
-/* ------------------------------------------------------------------------
- * folder_changes.c: changes by day
- * ------------------------------------------------------------------------ */
 
 /* Those that the files of the folder's manifest have; false if some are missing or damaged. */
 extern bool folder_load_changes(const list_folder *f, entry_list *all);
@@ -201,20 +197,7 @@ extern void folder_stop_renewing(list_folder *f);
 extern bool folder_run_after(const list_folder *f, const char *name);
 
 /* ------------------------------------------------------------------------
- * sweep.c: files that nobody can need any more
- * ------------------------------------------------------------------------ */
-
-/* Files that the last manifest named and this one doesn't get their day from now on. */
-extern void folder_touch_unnamed(const list_folder *f, const feed_manifest *next);
-
-/* Now and then: deletes what has had its day, counts what stays, and notes if a file is lost that the manifest names. */
-extern void folder_sweep(list_folder *f);
-
-/* Whether a file was passed on so long ago that whoever stores it may soon delete it. */
-extern bool folder_is_old(const list_folder *f, const feed_file *file, feed_kind kind);
-
-/* ------------------------------------------------------------------------
- * export_status.c: FOLDER/.status, what an exporter tells of itself, which bloomfilter status shows
+ * export.c: FOLDER/.status, what an exporter tells of itself, which bloomfilter status shows
  *
  * A text file: a first line that says so, then a line for each value, after its name and its
  * status_unit.  What isn't known is "" or 0.
@@ -223,18 +206,5 @@ extern bool folder_is_old(const list_folder *f, const feed_file *file, feed_kind
 #define EXPORT_STATUS ".status"
 #define EXPORT_STATUS_FIRST_LINE "bloomfilter-export-status 2"
 #define EXPORT_STATUS_BYTES 8192
-
-/* How its looks went. */
-typedef struct export_health
-{
-	uint64_t	looked;			/* when one went well and all of it was exported */
-	uint64_t	failures;		/* since then */
-	uint64_t	failed;			/* when the first of them was */
-	double		written;		/* when the file was; monotonic seconds */
-	uint64_t	serial;			/* that it has */
-} export_health;
-
-/* After a look that went well to its end, or anything that failed: then the last complaint says why. */
-extern void export_note(export_health *health, const list_folder *f, const source *s, bool well);
 
 #endif							/* CLI_FOLDER_H */

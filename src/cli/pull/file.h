@@ -25,7 +25,6 @@
 
 #include "image.h"
 #include "messages.h"
-#include "system.h"
 
 typedef enum file_state
 {
@@ -166,28 +165,6 @@ extern void new_file_drop(list_file *file);
 extern bool file_again(list_file *file, const entry_list *more, uint64_t id, uint64_t to);
 
 /* ------------------------------------------------------------------------
- * file_changes.c: changes by day
- * ------------------------------------------------------------------------ */
-
-/* Reads the table, if there is one; false with errno. */
-extern bool table_read(list_file *file);
-
-/* Goes on with that of a file that is MINE; false if it is damaged. */
-extern bool table_go_on(list_file *file);
-
-/* Whether it still is as it was stored. */
-extern bool table_is_right(const list_file *file);
-
-/* Adds what is in its slots. */
-extern void table_entries(const list_file *file, entry_list *entries);
-
-/* Sets entries in FILE, which is MINE, or makes a new file where the table would be full. */
-extern bool table_set(list_file *file, const entry_list *entries, uint64_t id, uint64_t to);
-
-/* The table of the new file, which gets no other: of these entries, which are united. */
-extern bool new_file_table(list_file *file, entry_list *entries, uint64_t id, uint64_t to);
-
-/* ------------------------------------------------------------------------
  * bits.c
  * ------------------------------------------------------------------------ */
 
@@ -207,6 +184,24 @@ extern bool file_set_end(list_file *file, file_bits *bits, const feed_now *now);
 
 /* The sum of a file's parts, whose headers must be these; false with errno. */
 extern bool parts_sum(int fd, const feed_part *parts, uint32_t count, uint64_t *sum);
+
+/* Reads the table, if there is one; false with errno. */
+extern bool table_read(list_file *file);
+
+/* Goes on with that of a file that is MINE; false if it is damaged. */
+extern bool table_go_on(list_file *file);
+
+/* Whether it still is as it was stored. */
+extern bool table_is_right(const list_file *file);
+
+/* Adds what is in its slots. */
+extern void table_entries(const list_file *file, entry_list *entries);
+
+/* Sets entries in FILE, which is MINE, or makes a new file where the table would be full. */
+extern bool table_set(list_file *file, const entry_list *entries, uint64_t id, uint64_t to);
+
+/* The table of the new file, which gets no other: of these entries, which are united. */
+extern bool new_file_table(list_file *file, entry_list *entries, uint64_t id, uint64_t to);
 
 /* ------------------------------------------------------------------------
  * save.c

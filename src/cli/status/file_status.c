@@ -11,7 +11,6 @@
 
 #include "../../lib/libbloomfilter.h"
 #include "feed_part.h"
-#include "system.h"
 
 static const char *const words[] = {
 	"no-look", "old", "back", "signature", "identity", "damaged", "disk", "clock", "waiting", NULL

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "options.h"
-#include "system.h"
 
 static const char help[] =
 "Usage: bloomfilter status [OPTION]... FILE|FOLDER...\n"
