@@ -174,8 +174,6 @@ add_to_set(bloomfilter *filter, uint32_t type, lbf_chunk *chunk)
 static bool
 add_to_list(lbf_hashes *list, const lbf_chunk *chunk)
 {
-	if (chunk->count == 0)
-		return true;
 	if (!grow_list(list, chunk->count))
 		return false;
 	memcpy(list->hashes + list->count, chunk->hashes, chunk->count * sizeof chunk->hashes[0]);
@@ -189,14 +187,15 @@ add_chunk(bloomfilter_builder *builder, uint32_t type, lbf_chunk *chunk)
 {
 	bloomfilter *filter = builder->filter;
 
+	if (chunk->count == 0)
+		return true;
 	if (filter == NULL && !add_to_list(&builder->lists[builder->adding], chunk))
 		return false;
 	if (filter != NULL && filter->open_parts > 1)
 		add_to_set(filter, type, chunk);
 	else if (filter != NULL)
 		add_to_part(&filter->part[0], type, chunk->hashes, chunk->count);
-	if (chunk->count > 0)
-		builder->key_type = type;
+	builder->key_type = type;
 	return true;
 }
 

@@ -5,6 +5,7 @@
  * The names are those of SQL's bloom_stats.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static void print_field(printer *to, const char *name, bool quoted, const char *
 static void
 print_field(printer *to, const char *name, bool quoted, const char *format,...)
 {
-	char		value[BLOOMFILTER_KEYS_TEXT];
+	char		value[PATH_MAX];
 	va_list		arguments;
 
 	va_start(arguments, format);
@@ -97,7 +98,6 @@ print_info(printer *to, const bloomfilter_info *info)
 {
 	char		keys[BLOOMFILTER_KEYS_TEXT];
 
-	to->before = "";
 	print_count(to, "n", info->capacity);
 	print_double(to, "p", info->rate);
 	print_count(to, "bits", info->total_bits);
@@ -129,23 +129,6 @@ print_info(printer *to, const bloomfilter_info *info)
 	}
 }
 
-static void
-print_file(printer *to, const char *path)
-{
-	if (to->json)
-	{
-		output_text("{\n  \"file\": ");
-		output_json(path);
-		output_text(",\n");
-	}
-	else
-	{
-		output_text("%-16s", "file");
-		output_bytes(path, strlen(path));
-		output_byte('\n');
-	}
-}
-
 exit_status
 command_info(int argc, char **argv)
 {
@@ -167,7 +150,8 @@ command_info(int argc, char **argv)
 	info = filter_info(filter, -1);
 	to.counted |= info.checksum != 0;
 	to.indent = to.json ? "  " : "";
-	print_file(&to, path);
+	output_text("%s", to.json ? "{\n" : "");
+	print_field(&to, "file", true, "%s", path);
 	print_info(&to, &info);
 	to.indent = to.json ? "      " : "  ";
 	for (part = 0; info.open_parts > 1 && part < info.open_parts; part++)
@@ -175,6 +159,7 @@ command_info(int argc, char **argv)
 		bloomfilter_info of_part = filter_info(filter, part);
 
 		output_text("%s", !to.json ? "\n" : part > 0 ? ",\n    {\n" : ",\n  \"set\": [\n    {\n");
+		to.before = "";
 		print_info(&to, &of_part);
 		output_text("%s", to.json ? "\n    }" : "");
 	}

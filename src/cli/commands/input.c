@@ -4,6 +4,7 @@
  */
 #include "input.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -87,24 +88,17 @@ is_standard(const char *path)
  * What COPY FROM reads is read here alike: a backslash before any other character means that one.
  * ------------------------------------------------------------------------ */
 
-/* The value of a digit of this base, or -1. */
-static int
-digit(char character, int base)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = character == '\0' ? NULL : strchr(digits, character >= 'A' && character <= 'F' ? character + 32 : character);
-
-	return at != NULL && at - digits < base ? (int) (at - digits) : -1;
-}
-
-/* What digits behind a backslash mean; *at is moved behind them. */
+/* What at most so many digits behind a backslash mean, of which the first is one; *at is moved behind them. */
 static char
 numbered(const char **at, const char *end, int base, int most)
 {
-	int			value = 0;
+	char		digits[4] = "";
+	char	   *after;
+	long		value;
 
-	for (; most > 0 && *at < end && digit(**at, base) >= 0; most--, ++*at)
-		value = value * base + digit(**at, base);
+	memcpy(digits, *at, (size_t) (end - *at < most ? end - *at : most));
+	value = strtol(digits, &after, base);
+	*at += after - digits;
 	return (char) (value & 0xff);
 }
 
@@ -117,10 +111,10 @@ escaped(const char **at, const char *end)
 	char		character = **at;
 	const char *letter = character == '\0' ? NULL : strchr(letters, character);
 
-	if (digit(character, 8) >= 0)
+	if (character >= '0' && character <= '7')
 		return numbered(at, end, 8, 3);
 	++*at;
-	if (character == 'x' && *at < end && digit(**at, 16) >= 0)
+	if (character == 'x' && *at < end && isxdigit((unsigned char) **at))
 		return numbered(at, end, 16, 2);
 	return letter != NULL ? meant[letter - letters] : character;
 }

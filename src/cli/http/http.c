@@ -126,13 +126,6 @@ look_for_end(void *state, curl_off_t total, curl_off_t now, curl_off_t up_total,
 	return stop_requested();
 }
 
-static void
-free_headers(http_client *client)
-{
-	curl_slist_free_all(client->headers);
-	client->headers = NULL;
-}
-
 /* Headers of a file: secrets, which don't belong into arguments that all users see. */
 static bool
 read_headers(http_client *client, const char *path)
@@ -140,8 +133,8 @@ read_headers(http_client *client, const char *path)
 	FILE	   *stream = path != NULL ? fopen(path, "r") : NULL;
 	char		line[8192];
 
-	free_headers(client);
-	client->headers = curl_slist_append(client->headers, "Cache-Control: max-age=0");
+	curl_slist_free_all(client->headers);
+	client->headers = curl_slist_append(NULL, "Cache-Control: max-age=0");
 	client->headers = curl_slist_append(client->headers, "Accept-Encoding: identity");
 	if (path == NULL)
 		return true;
@@ -213,7 +206,7 @@ http_use(http_client *client, const http_plan *plan, const char *agent)
 void
 http_end(http_client *client)
 {
-	free_headers(client);
+	curl_slist_free_all(client->headers);
 	curl_easy_cleanup(client->curl);
 	curl_global_cleanup();
 	free(client);

@@ -486,6 +486,4 @@ file_close(list_file *file)
 	free(file->name);
 	free(file->lock_file);
 	free(file->new_file);
-	memset(file, 0, sizeof *file);
-	file->folder = file->lock = file->fd = file->new_fd = -1;
 }

@@ -2,9 +2,13 @@
  * status.c
  *	  bloomfilter status: whether files that pull keeps are fresh, and exporters alive, for
  *	  people and for programs that watch.
+ *
+ * Of each file or folder there is a table of names, values and units, which is printed in several forms.
  */
-#include "status.h"
-
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../lib/libbloomfilter.h"
+#include "folder.h"
 #include "options.h"
 
 static const char help[] =
@@ -39,11 +45,58 @@ typedef enum status_form
 	FORM_QUIET
 } status_form;
 
+/* Letters, as an exporter's file has them. */
+typedef enum status_unit
+{
+	UNIT_TEXT = 't',
+	UNIT_SERIAL = 's',			/* beyond what many readers of JSON take for a number */
+	UNIT_NUMBER = 'n',
+	UNIT_TIME = 'm',			/* microseconds since 1970 */
+	UNIT_SINCE = 'a',			/* the same, of which also the age is told */
+	UNIT_SECONDS = 'd'
+} status_unit;
+
+typedef struct status_value
+{
+	char		name[32];
+	status_unit unit;
+	char	   *text;			/* as it was added */
+} status_value;
+
+/* What files and folders differ in. */
+typedef struct status_kind
+{
+	const char *name;			/* "file" */
+	const char *prefix;			/* of metrics */
+	const char *const *words;	/* all that may be wrong, to a NULL */
+} status_kind;
+
+typedef struct status_table
+{
+	const status_kind *kind;
+	const char *path;
+	bool		known;
+	bool		healthy;
+	uint32_t	wrong;			/* a bit for each word of the kind */
+	status_value *values;
+	size_t		count;
+} status_table;
+
+#define STATUS_NO_LIMIT UINT64_MAX
+
+/* Seconds that may have passed; STATUS_NO_LIMIT: what the file itself allows. */
+typedef struct status_limits
+{
+	uint64_t	look;			/* since the last look */
+	uint64_t	true_at;		/* since all that was committed was in it */
+} status_limits;
+
 /* ------------------------------------------------------------------------
  * Making a table
  * ------------------------------------------------------------------------ */
 
-void
+/* Something is wrong, in a word of its kind's. */
+static void
 status_wrong(status_table *table, const char *word)
 {
 	uint32_t	i;
@@ -54,7 +107,10 @@ status_wrong(status_table *table, const char *word)
 			table->wrong |= UINT32_C(1) << i;
 }
 
-void
+static void status_add(status_table *table, const char *name, status_unit unit, const char *format,...) LIKE_PRINTF(4, 5);
+
+/* Adds a value, unless it isn't known: "", below 0, or 0 of a serial or a time. */
+static void
 status_add(status_table *table, const char *name, status_unit unit, const char *format,...)
 {
 	char		text[1024];
@@ -84,7 +140,8 @@ status_add(status_table *table, const char *name, status_unit unit, const char *
 	}
 }
 
-const char *
+/* The text of one, "" if there is none; and as a number. */
+static const char *
 status_text(const status_table *table, const char *name)
 {
 	size_t		i;
@@ -95,10 +152,266 @@ status_text(const status_table *table, const char *name)
 	return "";
 }
 
-double
+static double
 status_number(const status_table *table, const char *name)
 {
 	return strtod(status_text(table, name), NULL);
+}
+
+/* ------------------------------------------------------------------------
+ * A file that pull keeps: all that its first page tells
+ * ------------------------------------------------------------------------ */
+
+static const char *const file_words[] = {
+	"no-look", "old", "back", "signature", "identity", "damaged", "disk", "clock", "waiting", NULL
+};
+
+static const status_kind file_kind = {"file", "bloomfilter_", file_words};
+
+static const char *const places[] = {"nobody's", "here", "other boot", "copy"};
+static const char *const serial_kinds[] = {"none", "now", "saved", "born"};
+
+static void
+wrong(status_table *table, const char *word, const char *text)
+{
+	complain("%s: %s: %s", table->path, word, text);
+	status_wrong(table, word);
+}
+
+/* Seconds since a time. */
+static int64_t
+age_of(int64_t time)
+{
+	return ((int64_t) time_now() - time) / 1000000;
+}
+
+static void
+check_file_look(status_table *table, const bloomfilter_status *status, const status_limits *limits)
+{
+	char		text[128];
+	int64_t		age = status->age / 1000000;
+
+	snprintf(text, sizeof text, "no look for %" PRId64 " s", age);
+	if (status->looked == 0)
+		wrong(table, "waiting", "the server was never looked at with success");
+	else if (age >= 0 && (uint64_t) age > limits->look && strcmp(status->reason, "old") != 0)
+		wrong(table, "old", text);
+}
+
+/* What is true by now, where it was asked. */
+static void
+check_truth(status_table *table, const bloomfilter_status *status, const status_limits *limits)
+{
+	int64_t		age = age_of(status->true_at);
+	char		text[128];
+
+	if (limits->true_at == STATUS_NO_LIMIT || strcmp(status->reason, "old") == 0)
+		return;
+	snprintf(text, sizeof text, "what was committed in the last %" PRId64 " s may not be in it", age);
+	if (status->true_at == 0 || age < 0)
+		wrong(table, "old", "up to when it has all that was committed is not known");
+	else if ((uint64_t) age > limits->true_at)
+		wrong(table, "old", text);
+}
+
+static void
+check_place(status_table *table, const bloomfilter_status *status)
+{
+	if (status->place == BLOOMFILTER_PLACE_OTHER_BOOT || status->place == BLOOMFILTER_PLACE_COPY)
+		wrong(table, "old", "its follower has not taken it up: this is a copy, or the system was started anew");
+	else if (status->superseded != 0)
+		wrong(table, "old", "another file is to take its place");
+}
+
+static void
+describe(status_table *table, const bloomfilter_status *status)
+{
+	int64_t		seen = status->age < 0 ? 0 : status->age / 1000000;
+
+	status_add(table, "list", UNIT_TEXT, "%s", status->list);
+	status_add(table, "identity", UNIT_TEXT, "%s", status->identity);
+	status_add(table, "place", UNIT_TEXT, "%s", places[status->place]);
+	status_add(table, "formats", UNIT_TEXT, "%s", FEED_FORMATS);
+	status_add(table, "serial", UNIT_SERIAL, "%" PRIu64, status->serial);
+	status_add(table, "serial_kind", UNIT_TEXT, "%s", serial_kinds[status->serial_kind]);
+	status_add(table, "published", UNIT_TIME, "%" PRIu64, status->serial);
+	status_add(table, "true_at", UNIT_TIME, "%" PRId64, status->true_at);
+	status_add(table, "true_age", UNIT_SECONDS, "%" PRId64, status->true_at == 0 ? -1 : age_of(status->true_at));
+	status_add(table, "looked", UNIT_TIME, "%" PRId64, status->looked);
+	status_add(table, "looked_age", UNIT_SECONDS, "%" PRId64, status->looked == 0 ? -1 : seen);
+	status_add(table, "every", UNIT_SECONDS, "%" PRId64, (status->every + 999999) / 1000000);
+	status_add(table, "heartbeat", UNIT_SECONDS, "%" PRId64, status->heartbeat == 0 ? -1 : status->heartbeat / 1000000);
+	status_add(table, "expires", UNIT_TIME, "%" PRId64, status->expires);
+	status_add(table, "failures", UNIT_NUMBER, "%" PRIu64, status->failures);
+	status_add(table, "reason", UNIT_TEXT, "%s", status->reason);
+	status_add(table, "message", UNIT_TEXT, "%s", status->message);
+	status_add(table, "since", UNIT_TIME, "%" PRId64, status->since);
+	if (status->changes_to != 0 || status->changes != 0)
+	{
+		status_add(table, "changes", UNIT_NUMBER, "%" PRIu64, status->changes);
+		status_add(table, "changes_to", UNIT_SERIAL, "%" PRIu64, status->changes_to);
+	}
+	if (status->superseded != 0)
+		status_add(table, "superseded", UNIT_NUMBER, "%" PRIu64, status->superseded);
+}
+
+static void
+check_file(status_table *table, const bloomfilter_status *status, const status_limits *limits)
+{
+	if (status->place == BLOOMFILTER_PLACE_NONE)
+	{
+		wrong(table, "waiting", "it is a filter that nobody follows");
+		return;
+	}
+	if (status->reason[0] != '\0')
+		wrong(table, status->reason, status->message);
+	check_file_look(table, status, limits);
+	check_truth(table, status, limits);
+	check_place(table, status);
+}
+
+/* Nothing is there yet, or nothing that could be read. */
+static void
+explain(status_table *table, int code, const bloomfilter_detail *detail)
+{
+	const char *text = detail->text;
+	size_t		length = strlen(table->path);
+
+	/* the line names the file already */
+	if (strncmp(text, table->path, length) == 0 && strncmp(text + length, ": ", 2) == 0)
+		text += length + 2;
+	table->known = code != BLOOMFILTER_ERR_SYSTEM || detail->system_error == ENOENT;
+	if (code == BLOOMFILTER_ERR_SYSTEM && detail->system_error == ENOENT)
+		wrong(table, "waiting", "there is no file yet");
+	else if (table->known)
+		wrong(table, "damaged", text);
+	else
+		complain("%s", detail->text);
+	table->healthy = false;
+}
+
+static status_table
+status_of_file(const char *path, const status_limits *limits)
+{
+	status_table table = {.kind = &file_kind, .path = path, .known = true, .healthy = true};
+	bloomfilter_status status;
+	bloomfilter_detail detail;
+	bloomfilter *filter;
+	int			code;
+
+	code = bloomfilter_open(path, BLOOMFILTER_SKIP_CHECK, &filter, &detail);
+	if (code < 0)
+	{
+		explain(&table, code, &detail);
+		return table;
+	}
+	bloomfilter_get_status(filter, &status, sizeof status);
+	bloomfilter_close(filter);
+	describe(&table, &status);
+	check_file(&table, &status, limits);
+	return table;
+}
+
+/* ------------------------------------------------------------------------
+ * A folder that export keeps: whether its exporter does what it should, and what it counted
+ * ------------------------------------------------------------------------ */
+
+/* A rate so many times p wants a rebuild; VACUUM warns of the same. */
+#define OUTGROWN 2.0
+
+static const char *const folder_words[] = {"old", "rate", "expires", "clock", NULL};
+
+static const status_kind folder_kind = {"folder", "bloomfilter_export_", folder_words};
+
+/* Lines of an exporter: a name, a unit's letter and a value. */
+static bool
+read_values(status_table *table)
+{
+	static const char first[] = EXPORT_STATUS_FIRST_LINE "\n";
+	int			folder = open(table->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t		length;
+	char	   *text = folder < 0 ? NULL : (char *) read_file(folder, EXPORT_STATUS, EXPORT_STATUS_BYTES, &length);
+	bool		read = text != NULL && strncmp(text, first, strlen(first)) == 0;
+	char	   *line;
+
+	if (text == NULL)
+		complain("cannot read \"%s/%s\": %s", table->path, EXPORT_STATUS, strerror(errno));
+	else if (!read)
+		complain("\"%s/%s\" is not an exporter's status", table->path, EXPORT_STATUS);
+	for (line = read ? strtok(text + strlen(first), "\n") : NULL; line != NULL; line = strtok(NULL, "\n"))
+	{
+		char		name[24];
+		char		unit;
+		int			at;
+
+		if (sscanf(line, "%23[a-z_] %c %n", name, &unit, &at) == 2)
+			status_add(table, name, (status_unit) unit, "%s", line + at);
+	}
+	free(text);
+	if (folder >= 0)
+		close(folder);
+	return read;
+}
+
+static void
+check_look(status_table *table, double now, const status_limits *limits)
+{
+	const char *error = status_text(table, "error");
+	const char *colon = error[0] != '\0' ? ": " : "";
+	double		looked = status_number(table, "looked");
+	double		next = status_number(table, "next_heartbeat");
+	double		age = floor((now - looked) / 1e6);
+	double		most = limits->look != STATUS_NO_LIMIT ? (double) limits->look : INFINITY;
+
+	/* who doesn't stay has no heartbeat */
+	if (limits->look == STATUS_NO_LIMIT && next != 0)
+		most = FEED_MISSED_HEARTBEATS * (next - status_number(table, "published")) / 1e6;
+	if (looked == 0)
+		complain("%s: nothing was exported yet%s%s", table->path, colon, error);
+	else if (age > most)
+		complain("%s: the last look that went well was %.0f s ago%s%s", table->path, age, colon, error);
+	if (looked == 0 || age > most)
+		status_wrong(table, "old");
+}
+
+static void
+check_values(status_table *table, double now)
+{
+	double		expires = status_number(table, "expires");
+	double		published = status_number(table, "published");
+	double		p = status_number(table, "p");
+	double		rate = status_number(table, "rate");
+
+	if (p > 0 && rate > OUTGROWN * p)
+	{
+		complain("%s: the false-positive rate is %g, and was to be %g: REINDEX, or publish with a larger n", table->path, rate, p);
+		status_wrong(table, "rate");
+	}
+	if (expires != 0 && now - published > (expires - published) / 2)
+	{
+		complain("%s: hosts take its manifest for dead in %.0f s", table->path, (expires - now) / 1e6);
+		status_wrong(table, "expires");
+	}
+	if (status_number(table, "looked") > now || status_number(table, "true_at") > now + CLOCKS_DIFFER * 1e6)
+	{
+		complain("%s: its last look is in the future: the clock was set back", table->path);
+		status_wrong(table, "clock");
+	}
+}
+
+static status_table
+status_of_folder(const char *folder, const status_limits *limits)
+{
+	double		now = (double) time_now();
+	status_table table = {.kind = &folder_kind, .path = folder};
+
+	table.known = table.healthy = read_values(&table);
+	if (table.known)
+	{
+		check_look(&table, now, limits);
+		check_values(&table, now);
+	}
+	return table;
 }
 
 /* ------------------------------------------------------------------------
