@@ -3,11 +3,8 @@
  *	  Look keys up in the filters of the PostgreSQL extension bloomfilter,
  *	  and build them, without a server.
  *
- * A look-up returns true or false.  False is always right: the key was not added.
- * True may be a false positive, at the rate that the filter was made for.  The file
- * that this library opens has the very bytes that SQL stores and sends, and a
- * file that it writes from the same keys and parameters is equal to the one that
- * SQL builds, byte for byte.  doc/FORMAT.md defines these bytes.
+ * This says what each function promises, libbloomfilter(3) how they are used together.  Files
+ * are byte for byte those that SQL stores, sends and builds: doc/FORMAT.md.
  *
  * Results.  Functions that return int return BLOOMFILTER_OK (0), or 1 for
  * true, or one of the negative bloomfilter_error codes.  An error says nothing of
@@ -172,32 +169,19 @@ typedef struct bloomfilter bloomfilter;
 #define BLOOMFILTER_SKIP_COUNT	0x08u
 
 /*
- * Opens the file at path, which is of one of two forms (doc/FORMAT.md, doc/FEED.md):
+ * Opens the file at path: one filter, or one part of a set ("BLMF"), which answers only for the
+ * keys that belong to it; or a filter of one or more parts behind a page of facts ("BLML"), as
+ * "bloomfilter pull" keeps it or bloomfilter_write wrote it.  Folders, pipes and devices are
+ * refused, as BLOOMFILTER_ERR_ARGUMENT.
  *
- * - one filter, or one part of a set ("BLMF"), as SQL stores and sends it and
- *   bloomfilter_write writes it.  A single part answers only for the keys that belong
- *   to it.  Such a file must be replaced by renaming a new one over it, never be
- *   written to in place;
- * - a whole filter of one or more parts with a page of facts before them ("BLML"):
- *   a list that "bloomfilter pull" follows, or a set that bloomfilter_write wrote.  A
- *   followed file changes while it is open: bits are set, by which keys come in, and
- *   none is ever cleared; and of a list that is tracked (bloom_track), changes come in, by
- *   which a key may go, too.  bloomfilter_get_status tells what it has.
- *
- * Folders, pipes and devices are refused, as BLOOMFILTER_ERR_ARGUMENT.
- *
- * Files are mapped read-only and shared: all processes of a host use the same memory.
  * All rules of the format are checked here, once, checksums included, but not the bits of
- * a followed file, which change.  A process that looks up a key in a mapped file that was
- * truncated receives SIGBUS, and in one that was overwritten it gets wrong answers, but within
- * a second by bloomfilter_watched_open, of a followed file, BLOOMFILTER_ERR_LOST.  With
- * BLOOMFILTER_COPY nothing that happens to the file after this call matters: of a followed
- * file that is the state of one serial.
+ * a followed file, which change: keys come in while it is open, and of a tracked list may go, too.
+ * When its follower begins a new file it stays what it was (status.superseded is not 0 then):
+ * keep it open by bloomfilter_watched_open.
  *
- * A followed file that is open stays what it was when its follower begins a new file
- * (status.superseded is not 0 then): keep it open by bloomfilter_watched_open.
- *
- * The mapping is advised for random access.
+ * The file is mapped, so nobody may write to it in place or cut it but the follower of its list:
+ * see "Files that are replaced" in libbloomfilter(3).  With BLOOMFILTER_COPY nothing that happens
+ * to it after this call matters: of a followed file that is the state of one serial.
  */
 extern int	bloomfilter_open(const char *path, unsigned flags,
 							 bloomfilter **filter, bloomfilter_detail *detail);
@@ -487,27 +471,20 @@ extern int	bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status 
 /* ------------------------------------------------------------------------
  * A filter that is replaced while it is asked
  *
- * A bloomfilter_watched has a current filter.  Each thread that asks has a
- * bloomfilter_reader of its own, and asks between enter and leave:
+ * Each thread that asks has a bloomfilter_reader of its own, and asks between enter and leave:
  *
  *		filter = bloomfilter_reader_enter(reader);
  *		answer = bloomfilter_contains_int64(filter, key);
  *		bloomfilter_reader_leave(reader);
  *
- * The filter that was entered stays open until leave, whatever comes meanwhile.
- * enter looks at the path once a second, and at once where the filter's follower says
- * that another file took its place; so no thread is needed, and a process may fork.  The
- * enter that finds another file opens and checks it: a tenth of a second for 100 MB of a
- * "BLMF", nothing that can be felt for a followed one.  If that fails (no rights, damaged,
- * gone) the old filter stays, and bloomfilter_watched_error says why.  Where the bits of a mapped
- * followed file itself can't be believed any more, as another program wrote to it or its
- * follower found it damaged, every question gets BLOOMFILTER_ERR_LOST until another file has the
- * path, as its follower sees to.  An enter costs some 10 ns: ask several questions between enter
- * and leave where that matters.
- *
- * A reader holds the filter that it entered last until it enters again or is closed,
- * so an idle thread keeps the memory of a filter that was replaced: close its
- * reader if it will be idle for long.
+ * The filter that was entered stays open until leave, and its memory until the reader enters
+ * again or is closed: close that of a thread which will be idle for long.  enter looks at the path
+ * once a second, and at once where the filter's follower says that another file took its place; so
+ * no thread is needed, and a process may fork.  The enter that finds another file opens and checks
+ * it: a tenth of a second for 100 MB of a "BLMF", nothing that can be felt for a followed one.  If
+ * that fails the old filter stays; where the bits of a mapped followed file can't be believed any
+ * more, every question gets BLOOMFILTER_ERR_LOST until another file has the path.  An enter costs
+ * some 10 ns: ask several questions between enter and leave where that matters.
  * ------------------------------------------------------------------------ */
 
 typedef struct bloomfilter_watched bloomfilter_watched;
@@ -617,18 +594,9 @@ extern int	bloomfilter_builder_finish(bloomfilter_builder *builder,
 /* ------------------------------------------------------------------------
  * Writing
  *
- * Files are replaced in one step for everybody who opens path: the new one is
- * written in the same folder, synced, and renamed.  What a writer of this path left that
- * was killed is deleted; while another process writes it, this is an error.
- *
- * On an error path is as before, and no other file is left; with one exception:
- * if the folder can't be synced after the rename, which the text says, path is the
- * new filter, whole, but after a crash of the system it may be the old one.
- *
- * A new file gets the permissions and, where the process may give it away, the
- * owner of the one that it replaces, else 0666 less the umask.  A symbolic link at
- * path is replaced, not followed.  What is no regular file (folder, device, pipe) is
- * refused.
+ * In one step for everybody who opens path.  On an error path is as before, and no other file is
+ * left; with one exception, where the folder can't be synced: see libbloomfilter(3), also for rights
+ * and links.
  * ------------------------------------------------------------------------ */
 
 /*
