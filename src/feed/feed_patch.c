@@ -270,15 +270,6 @@ walk_all(walk *w)
 	return true;
 }
 
-static void
-begin_walk(walk *w, const feed_patch *patch)
-{
-	memset(w, 0, sizeof *w);
-	w->kind = patch->kind;
-	w->at = patch->sections;
-	w->end = patch->sections + patch->length;
-}
-
 /* What of a header can be right or wrong without its sections. */
 static bool
 is_sound(const uint8_t *bytes, const feed_patch *patch)
@@ -319,9 +310,7 @@ feed_patch_read(const uint8_t *bytes, size_t length, const feed_part *parts, uin
 	read.length = length - FEED_PATCH_BYTES;
 	if (!is_sound(bytes, &read))
 		return "header";
-	begin_walk(&w, &read);
-	w.parts = parts;
-	w.count = count;
+	w = (walk) {.kind = read.kind, .at = read.sections, .end = bytes + length, .parts = parts, .count = count};
 	/* nothing is set in an exact list: nor may a set without sections say that it is of a later serial */
 	if ((read.kind == FEED_SET && feed_are_exact(parts, count)) || !walk_all(&w) || w.positions != read.positions ||
 		(read.kind == FEED_FLIP && w.next_part != count))
@@ -334,11 +323,8 @@ void
 feed_patch_each(const feed_patch *patch, feed_patch_section section, feed_patch_position position,
 				void *state)
 {
-	walk		w;
+	walk		w = {.kind = patch->kind, .at = patch->sections, .end = patch->sections + patch->length,
+	.section = section, .position = position, .state = state};
 
-	begin_walk(&w, patch);
-	w.section = section;
-	w.position = position;
-	w.state = state;
 	(void) walk_all(&w);
 }

@@ -49,18 +49,6 @@ is_time(const list_folder *f, const list_image *image)
 		folder_is_old(f, &m->wholes[0], FEED_IS_WHOLE);
 }
 
-/* The child's work. */
-static _Noreturn void
-make_wholes(list_folder *f, list_image *image)
-{
-	folder_renewal *r = &f->renewal;
-
-	/* what becomes of the exporter, the folder isn't locked by this child */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	close(f->lock);
-	_exit(folder_make_wholes(f, image, r->serial, r->files) ? 0 : 1);
-}
-
 /* Forgets the child, which has ended. */
 static void
 end_renewal(folder_renewal *r)
@@ -85,7 +73,12 @@ folder_renew(list_folder *f, list_image *image)
 		return;
 	r->child = fork();
 	if (r->child == 0)
-		make_wholes(f, image);
+	{
+		/* what becomes of the exporter, the folder isn't locked by this child */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(f->lock);
+		_exit(folder_make_wholes(f, image, r->serial, r->files) ? 0 : 1);
+	}
 	if (r->child < 0)
 	{
 		complain("cannot make a process: %s", strerror(errno));

@@ -187,15 +187,6 @@ write_list(FILE *to, const list_folder *f)
 }
 
 static void
-write_filter_values(FILE *to, const list_image *image)
-{
-	feed_figures all = image_figures(image);
-
-	if (image->count > 0)
-		fprintf(to, "keys n %.0f\nn n %" PRIu64 "\np n %.6g\nrate n %.6g\n", floor(all.keys), all.n, all.p, all.rate);
-}
-
-static void
 write_counts(FILE *to, const folder_counts *counts, const source_counts *looks)
 {
 	int			i;
@@ -216,6 +207,7 @@ write_status(exporter *e)
 {
 	const list_folder *f = &e->folder;
 	const source *s = &e->source;
+	const feed_figures all = image_figures(&s->news.image);
 	static const char unfinished[] = FOLDER_UNFINISHED "status";
 	int			fd = openat(f->folder, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	FILE	   *to = fd < 0 ? NULL : fdopen(fd, "w");
@@ -227,7 +219,8 @@ write_status(exporter *e)
 	write_list(to, f);
 	fprintf(to, "server t %s\nstandby n %d\n", s->address != NULL ? s->address : "", s->standby);
 	fprintf(to, "looked a %" PRIu64 "\n", e->looked);
-	write_filter_values(to, &s->news.image);
+	if (s->news.image.count > 0)
+		fprintf(to, "keys n %.0f\nn n %" PRIu64 "\np n %.6g\nrate n %.6g\n", floor(all.keys), all.n, all.p, all.rate);
 	write_counts(to, &f->counts, &s->counts);
 	fprintf(to, "failures n %" PRIu64 "\nfailed m %" PRIu64 "\n", e->failures, e->failed);
 	if (e->failures > 0)

@@ -272,31 +272,24 @@ follow(follower *f)
 	return f->loop.over ? STATUS_TROUBLE : f->plan->follow ? STATUS_YES : status_of(f, well);
 }
 
-static exit_status
-pull_list(const pull_plan *plan)
-{
-	follower	f = {.plan = plan, .reason = ""};
-	const char *name = plan->name != NULL ? plan->name : plan->list;
-	exit_status status = STATUS_TROUBLE;
-
-	srandom(randombytes_random());
-	if (plan->follow)
-		messages_have_time();
-	/* another list's file isn't touched, where that can be known before the first look */
-	if (file_open(&f.file, plan->out))
-		status = name != NULL && !pull_check_name(&f, name) ? STATUS_NO : plan->url != NULL ? follow_url(&f) : follow_server(&f);
-	file_close(&f.file);
-	if (!plan->follow && stop_requested())
-		stop_die();
-	return status;
-}
-
 exit_status
 command_pull(int argc, char **argv)
 {
 	command_line line = {"pull", help, argc, argv};
 	pull_plan	plan = read_plan(&line);
+	follower	f = {.plan = &plan, .reason = ""};
+	const char *name = plan.name != NULL ? plan.name : plan.list;
+	exit_status status = STATUS_TROUBLE;
 
 	stop_catch();
-	return pull_list(&plan);
+	srandom(randombytes_random());
+	if (plan.follow)
+		messages_have_time();
+	/* another list's file isn't touched, where that can be known before the first look */
+	if (file_open(&f.file, plan.out))
+		status = name != NULL && !pull_check_name(&f, name) ? STATUS_NO : plan.url != NULL ? follow_url(&f) : follow_server(&f);
+	file_close(&f.file);
+	if (!plan.follow && stop_requested())
+		stop_die();
+	return status;
 }

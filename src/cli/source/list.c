@@ -136,13 +136,6 @@ fetch_part(source *s, PGconn *connection, uint32_t part, uint64_t length)
 	return NULL;
 }
 
-static bool
-refuse_part(source *s, uint32_t i, const char *problem)
-{
-	complain("part %" PRIu32 " of the list \"%s\" is not valid: %s", i, s->plan.list, problem);
-	return source_refuse(s, "damaged");
-}
-
 /* Reads and checks all parts, of which rows has the headers. */
 static bool
 fetch_parts(source *s, PGconn *connection, const PGresult *rows, list_image *whole)
@@ -168,7 +161,10 @@ fetch_parts(source *s, PGconn *connection, const PGresult *rows, list_image *who
 	if (fetched && problem == NULL)
 		problem = image_of_filters(whole, filters, lengths, count, &i);
 	if (problem != NULL)
-		fetched = refuse_part(s, i, problem);
+	{
+		complain("part %" PRIu32 " of the list \"%s\" is not valid: %s", i, s->plan.list, problem);
+		fetched = source_refuse(s, "damaged");
+	}
 	for (i = 0; i < count && whole->count == 0; i++)
 		free(filters[i]);
 	free(filters);

@@ -53,23 +53,6 @@ ignore_notice(void *state, const char *message)
 }
 
 /*
- * A server that vanished without a word is noticed.  The connection string comes behind:
- * what it says about these holds, and so does the environment.
- */
-static PGconn *
-connect_for(const char *dsn)
-{
-	const char *const keywords[] = {
-		"connect_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count",
-		"tcp_user_timeout", "fallback_application_name", "dbname", NULL
-	};
-	const char *const values[] = {"10", "60", "10", "6", "60000", program_name, dsn, NULL};
-	int			first = getenv("PGCONNECT_TIMEOUT") != NULL ? 1 : 0;
-
-	return PQconnectdbParams(keywords + first, values + first, 1);
-}
-
-/*
  * Else what others planted on the role's search_path could run with its rights.  Behind a pooler the
  * session serves others, too: there each transaction sets it, and what is asked outside of one is
  * qualified to its operators.
@@ -85,10 +68,20 @@ set_path(PGconn *connection)
 	return set;
 }
 
+/*
+ * A server that vanished without a word is noticed.  The connection string comes behind:
+ * what it says about these holds, and so does the environment.
+ */
 PGconn *
 server_connect(const char *dsn)
 {
-	PGconn	   *connection = connect_for(dsn);
+	const char *const keywords[] = {
+		"connect_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count",
+		"tcp_user_timeout", "fallback_application_name", "dbname", NULL
+	};
+	const char *const values[] = {"10", "60", "10", "6", "60000", program_name, dsn, NULL};
+	int			first = getenv("PGCONNECT_TIMEOUT") != NULL ? 1 : 0;
+	PGconn	   *connection = PQconnectdbParams(keywords + first, values + first, 1);
 
 	if (PQstatus(connection) == CONNECTION_OK)
 	{
