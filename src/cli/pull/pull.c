@@ -261,14 +261,8 @@ status_of(const follower *f, bool well)
 exit_status
 follow(follower *f)
 {
-	bool		well;
+	bool		well = keep_looking(&f->loop);
 
-	f->loop.look = look_once;
-	f->loop.rest = look_after_file;
-	f->loop.state = f;
-	f->loop.follow = f->plan->follow;
-	f->loop.period = f->plan->every;
-	well = keep_looking(&f->loop);
 	return f->loop.over ? STATUS_TROUBLE : f->plan->follow ? STATUS_YES : status_of(f, well);
 }
 
@@ -277,7 +271,7 @@ command_pull(int argc, char **argv)
 {
 	command_line line = {"pull", help, argc, argv};
 	pull_plan	plan = read_plan(&line);
-	follower	f = {.plan = &plan, .reason = ""};
+	follower	f = {.plan = &plan, .reason = "", .loop = {look_once, look_after_file, &f, plan.follow, 0, plan.every, 0, false}};
 	const char *name = plan.name != NULL ? plan.name : plan.list;
 	exit_status status = STATUS_TROUBLE;
 
