@@ -363,7 +363,8 @@ command_export(int argc, char **argv)
 	server_expect("bloomfilter export", e.plan.heartbeat == 0 ? 60 :
 				 fmax(10, 3 * (double) e.plan.heartbeat));
 	folder_open(&e.folder, &e.plan);
-	snprintf(e.source.known_system, sizeof e.source.known_system, "%s", folder_system(&e.folder));
+	if (e.folder.state_known && e.folder.manifest.serial != 0 && !e.plan.new_source)
+		snprintf(e.source.known_system, sizeof e.source.known_system, "%s", e.folder.state.system);
 	if (e.plan.follow)
 		messages_have_time();
 	srandom((unsigned) getpid());

@@ -57,12 +57,6 @@ folder_write_state(const list_folder *f, const list_news *news, const feed_manif
 	return written;
 }
 
-const char *
-folder_system(const list_folder *f)
-{
-	return f->plan->new_source || f->manifest.serial == 0 || !f->state_known ? "" : f->state.system;
-}
-
 /* ------------------------------------------------------------------------
  * Content
  * ------------------------------------------------------------------------ */

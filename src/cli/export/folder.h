@@ -103,9 +103,6 @@ typedef struct list_folder
 extern void folder_open(list_folder *f, const folder_plan *plan);
 extern void folder_close(list_folder *f);
 
-/* The server's identifier of which the folder's content is; "": not known. */
-extern const char *folder_system(const list_folder *f);
-
 /*
  * Before the first look, when the server is known: fills the image with what is in the
  * folder, if that is sound, and then news->build is of which build of an index.

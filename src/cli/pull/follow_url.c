@@ -487,35 +487,35 @@ ask(url_look *look, http_answer *answer)
 }
 
 /* What is wrong though the server was looked at. */
-static const char *
-find_trouble(const url_look *look, char text[FEED_MESSAGE_BYTES])
+static void
+find_trouble(const url_look *look)
 {
+	follower   *f = look->f;
 	double		silent = monotonic_seconds() - look->grown;
-	size_t		size = FEED_MESSAGE_BYTES;
+	size_t		size = sizeof f->message;
 
-	text[0] = '\0';
-	if (look->f->waiting)
+	f->reason = "";
+	if (f->waiting)
 	{
-		snprintf(text, size, "for its turn to fetch the full file");
-		return "waiting";
+		f->reason = "waiting";
+		snprintf(f->message, size, "for its turn to fetch the full file");
 	}
-	if (look->clock != 0)
+	else if (look->clock != 0)
 	{
-		snprintf(text, size, "this host's clock is %" PRId64 " s %s the web server's: one of them is wrong",
+		f->reason = "clock";
+		snprintf(f->message, size, "this host's clock is %" PRId64 " s %s the web server's: one of them is wrong",
 				 look->clock > 0 ? look->clock : -look->clock, look->clock > 0 ? "ahead of" : "behind");
-		return "clock";
 	}
-	if (look->heartbeat > 0 && silent > FEED_MISSED_HEARTBEATS * (double) look->heartbeat / 1e6)
+	else if (look->heartbeat > 0 && silent > FEED_MISSED_HEARTBEATS * (double) look->heartbeat / 1e6)
 	{
-		snprintf(text, size, "the exporter has not renewed the list for %.0f s: it is dead, or a cache holds it back", silent);
-		return "old";
+		f->reason = "old";
+		snprintf(f->message, size, "the exporter has not renewed the list for %.0f s: it is dead, or a cache holds it back", silent);
 	}
-	if (look->f->differs)
+	else if (f->differs)
 	{
-		snprintf(text, size, "its bits are not those of the list on the server");
-		return "damaged";
+		f->reason = "damaged";
+		snprintf(f->message, size, "its bits are not those of the list on the server");
 	}
-	return "";
 }
 
 static bool
@@ -543,7 +543,7 @@ look_at_url(follower *f)
 	file->how.heartbeat = look->heartbeat;
 	file->how.expires = look->expires;
 	if (well || f->waiting)
-		f->reason = find_trouble(look, f->message);
+		find_trouble(look);
 	return well || f->waiting;
 }
 
