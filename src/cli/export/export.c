@@ -324,8 +324,9 @@ look(exporter *e)
 	source	   *s = &e->source;
 	bool		begun = e->connection != NULL;
 
+	/* silent no longer than until hosts say that the exporter is, if that can be */
 	if (!begun)
-		e->connection = server_connect(e->dsn);
+		e->connection = server_connect(e->dsn, "bloomfilter export", e->plan.heartbeat == 0 ? 60 : fmax(10, 3 * (double) e->plan.heartbeat));
 	if (e->connection != NULL && (begun || (source_begin(s, e->connection) && resume(e))) && source_look(s, e->connection))
 		return true;
 	PQfinish(e->connection);
@@ -359,9 +360,6 @@ command_export(int argc, char **argv)
 	memset(&e, 0, sizeof e);
 	read_plan(&line, &e);
 	stop_catch();
-	/* before hosts say that the exporter is silent, if that can be */
-	server_expect("bloomfilter export", e.plan.heartbeat == 0 ? 60 :
-				 fmax(10, 3 * (double) e.plan.heartbeat));
 	folder_open(&e.folder, &e.plan);
 	if (e.folder.state_known && e.folder.manifest.serial != 0 && !e.plan.new_source)
 		snprintf(e.source.known_system, sizeof e.source.known_system, "%s", e.folder.state.system);

@@ -239,7 +239,7 @@ read_server(follower *f)
 	tell_known(f, s);
 	s->reason = "no-look";
 	if (!begun)
-		look->connection = server_connect(f->plan->dsn);
+		look->connection = server_connect(f->plan->dsn, "bloomfilter pull", 60);
 	looked = look->connection != NULL && (begun || source_begin(s, look->connection)) && source_look(s, look->connection);
 	if (!looked)
 		f->reason = s->reason;

@@ -12,17 +12,9 @@
 
 #include "looks.h"
 
-/* What servers know this program as, and how long they may be silent, seconds. */
-static const char *program_name = "bloomfilter pull";
-static double longest_silence = 60;
+/* How long the server may be silent, seconds. */
+static double longest_silence;
 static bool was_silent;
-
-void
-server_expect(const char *program, double silence)
-{
-	program_name = program;
-	longest_silence = silence;
-}
 
 /* What went wrong last, valid until the connection is used again. */
 static const char *
@@ -73,16 +65,17 @@ set_path(PGconn *connection)
  * what it says about these holds, and so does the environment.
  */
 PGconn *
-server_connect(const char *dsn)
+server_connect(const char *dsn, const char *program, double silence)
 {
 	const char *const keywords[] = {
 		"connect_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count",
 		"tcp_user_timeout", "fallback_application_name", "dbname", NULL
 	};
-	const char *const values[] = {"10", "60", "10", "6", "60000", program_name, dsn, NULL};
+	const char *const values[] = {"10", "60", "10", "6", "60000", program, dsn, NULL};
 	int			first = getenv("PGCONNECT_TIMEOUT") != NULL ? 1 : 0;
 	PGconn	   *connection = PQconnectdbParams(keywords + first, values + first, 1);
 
+	longest_silence = silence;
 	if (PQstatus(connection) == CONNECTION_OK)
 	{
 		PQsetNoticeProcessor(connection, ignore_notice, NULL);

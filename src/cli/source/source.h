@@ -138,17 +138,12 @@ extern PGresult *source_row(PGconn *connection, const char *sql, const char *pro
  * ------------------------------------------------------------------------ */
 
 /*
- * Before the first connection: what servers show as the application, and the seconds
- * without a byte after which a query has failed (else 60).
- */
-extern void server_expect(const char *program, double silence);
-
-/*
- * NULL on failure.  The connection's search_path is pg_catalog alone, but behind a pooler, so all
+ * NULL on failure.  program is what the server shows as the application, silence the seconds
+ * without a byte after which a query has failed.  The connection's search_path is pg_catalog alone, but behind a pooler, so all
  * else has to be qualified.  Dead connections are noticed within minutes, unless the
  * connection string says else.
  */
-extern PGconn *server_connect(const char *dsn);
+extern PGconn *server_connect(const char *dsn, const char *program, double silence);
 
 /* A connection string that is none ends the program. */
 extern void server_check_dsn(const char *dsn);
