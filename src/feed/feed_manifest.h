@@ -101,4 +101,7 @@ extern bool feed_manifest_names(const feed_manifest *manifest, const feed_file *
 /* Whether a file of changes that was read is one that the manifest names. */
 extern bool feed_manifest_has_changes(const feed_manifest *manifest, const feed_changes_of *of);
 
+/* What is wrong with a manifest whose lines are right one by one, or NULL. */
+extern const char *feed_manifest_check(const feed_manifest *manifest);
+
 #endif							/* FEED_MANIFEST_H */

@@ -189,7 +189,7 @@ extern void lbf_shape_now(const bloomfilter *filter, const lbf_part *part, bf_sh
 extern uint64_t lbf_part_sum(const lbf_part *part);
 
 /* ------------------------------------------------------------------------
- * page.c: which file a path is
+ * status.c: which file a path is
  * ------------------------------------------------------------------------ */
 
 extern lbf_stamp lbf_stamp_of(const struct stat *st);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "feed_manifest.h"
-#include "messages.h"
+#include "system.h"
 
 #define PUBLIC_BYTES (2 + FEED_KEY_ID_BYTES + 32)
 #define SIGNATURE_BYTES (2 + FEED_KEY_ID_BYTES + 64)

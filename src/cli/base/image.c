@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "messages.h"
+#include "system.h"
 
 static size_t
 touched_bytes(const feed_part *part)

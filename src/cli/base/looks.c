@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "messages.h"
+#include "system.h"
 
 /* Seconds that are waited after the first failure, and at most; and where a server says how long. */
 #define FIRST_WAIT 1.0

@@ -1,6 +1,6 @@
 /*
  * messages.h
- *	  What is said and printed; memory, whose lack ends the program; files, clocks, random numbers.
+ *	  What the program says: messages on standard error, answers on standard output.
  *
  * Every message is one line, "bloomfilter: what is wrong", with what to do about
  * it where that is not plain.
@@ -64,35 +64,5 @@ extern char *json_text(const char *text);
  * those that turn the direction of text, and what is no UTF-8.
  */
 extern void make_plain(char *text);
-
-/* Memory, or the end of the program.  That of zeros is all zero. */
-extern void *allocate(void *old, size_t count, size_t size);
-extern void *zeros(size_t count, size_t size);
-
-/* As sprintf, in new memory. */
-extern char *text_of(const char *format,...) LIKE_PRINTF(1, 2);
-
-/* Seconds by which the clocks of two machines may differ where both are right. */
-#define CLOCKS_DIFFER 60
-
-/* By a clock that nobody sets: since some moment. */
-extern double monotonic_seconds(void);
-
-/* Microseconds since 1970, and since the boot. */
-extern uint64_t time_now(void);
-extern uint64_t boot_time_now(void);
-
-/* What tells this boot of this host from all others; all zeros where the system has none. */
-extern void read_boot_id(uint8_t boot[16]);
-
-/* All of it, from this byte of a file on; false with errno.  A file that is shorter gives EIO. */
-extern bool write_all(int fd, const void *bytes, size_t length, uint64_t at);
-extern bool read_all(int fd, void *bytes, size_t length, uint64_t at);
-
-/* A whole regular file of at most so many bytes, in new memory with a zero byte behind; NULL, with errno. */
-extern uint8_t *read_file(int folder, const char *name, size_t most, size_t *length);
-
-/* 0 to 1, by srandom(); what nobody can guess comes from libsodium. */
-extern double random_share(void);
 
 #endif							/* CLI_MESSAGES_H */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../../lib/libbloomfilter.h"
+#include "system.h"
 
 #define MOST_OPTIONS 20
 

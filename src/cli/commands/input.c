@@ -1,10 +1,9 @@
 /*
  * input.c
- *	  Filters of a subcommand, and keys as lines or arguments, on their way to the library.
+ *	  Keys as lines or arguments, on their way to the library.
  */
 #include "input.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,165 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-bloomfilter *
-open_filter(const char *path, unsigned flags)
-{
-	bloomfilter *filter;
-	bloomfilter_detail detail;
-
-	if (bloomfilter_open(path, flags, &filter, &detail) < 0)
-		fail("%s", detail.text);
-	return filter;
-}
-
-void
-write_filter(const bloomfilter *filter, const char *path)
-{
-	bloomfilter_detail detail;
-
-	if (bloomfilter_write(filter, path, &detail) < 0)
-		fail("%s", detail.text);
-}
-
-bloomfilter_info
-filter_info(const bloomfilter *filter, int64_t part)
-{
-	bloomfilter_info info;
-	int			code = bloomfilter_get_info(filter, (int) part, &info, sizeof info);
-
-	if (code < 0)
-		fail("%s", bloomfilter_strerror(code));
-	return info;
-}
-
-const char *
-estimate_word(const bloomfilter_info *info)
-{
-	return info->fill > 0.9 ? "more than" : "about";
-}
-
-text_types
-filter_text_types(const bloomfilter *filter, const text_types *wanted)
-{
-	uint8_t		columns[MOST_COLUMNS] = {0};
-	int			held = bloomfilter_get_key_type(filter, columns);
-	text_types	types = {1, {BLOOMFILTER_KEY_TEXT}};
-	size_t		i;
-
-	if (held == BLOOMFILTER_KEY_NONE && wanted->count == 0 && filter_info(filter, -1).changes > 0)
-		fail("the list had no keys when it was published, so the file doesn't tell of which type its keys are: give --type");
-	if (held == BLOOMFILTER_KEY_NONE)
-		return wanted->count == 0 ? types : *wanted;
-	types.type[0] = held;
-	for (i = 0; i < MOST_COLUMNS && columns[i] != 0; i++)
-		types.type[(types.count = i + 1) - 1] = columns[i];
-	if (wanted->count == 0)
-		return types;
-	for (i = 0; i < types.count && wanted->count == types.count; i++)
-		if (bloomfilter_text_key_type(wanted->type[i]) != types.type[i])
-			break;
-	if (i < types.count)
-		fail("bloomfilter holds %s keys, not %s", bloomfilter_key_type_name(held),
-			 wanted->count == 1 ? bloomfilter_key_type_name(bloomfilter_text_key_type(wanted->type[0])) : "rows of these columns");
-	return *wanted;
-}
-
 bool
 is_standard(const char *path)
 {
 	return strcmp(path, "-") == 0;
-}
-
-/* ------------------------------------------------------------------------
- * Rows as PostgreSQL's COPY prints them in its text format
- *
- * What COPY FROM reads is read here alike: a backslash before any other character means that one.
- * ------------------------------------------------------------------------ */
-
-/* What at most so many digits behind a backslash mean, of which the first is one; *at is moved behind them. */
-static char
-numbered(const char **at, const char *end, int base, int most)
-{
-	char		digits[4] = "";
-	char	   *after;
-	long		value;
-
-	memcpy(digits, *at, (size_t) (end - *at < most ? end - *at : most));
-	value = strtol(digits, &after, base);
-	*at += after - digits;
-	return (char) (value & 0xff);
-}
-
-/* What stands behind a backslash; *at is moved behind it. */
-static char
-escaped(const char **at, const char *end)
-{
-	static const char letters[] = "bfnrtv";
-	static const char meant[] = "\b\f\n\r\t\v";
-	char		character = **at;
-	const char *letter = character == '\0' ? NULL : strchr(letters, character);
-
-	if (character >= '0' && character <= '7')
-		return numbered(at, end, 8, 3);
-	++*at;
-	if (character == 'x' && *at < end && isxdigit((unsigned char) **at))
-		return numbered(at, end, 16, 2);
-	return letter != NULL ? meant[letter - letters] : character;
-}
-
-/* A column that ends at the next tab, or at the row's end. */
-static text_line
-read_column(const char **at, const char *end, char **plain)
-{
-	const char *tab = memchr(*at, '\t', (size_t) (end - *at));
-	text_line	column = {*plain, 0};
-
-	if (tab != NULL)
-		end = tab;
-	if (end - *at == 2 && memcmp(*at, "\\N", 2) == 0)
-	{
-		*at = end;
-		return (text_line) {NULL, 0};
-	}
-	while (*at < end)
-	{
-		char		character = *(*at)++;
-
-		*(*plain)++ = character == '\\' && *at < end ? escaped(at, end) : character;
-	}
-	column.length = (size_t) (*plain - column.text);
-	*(*plain)++ = '\0';
-	return column;
-}
-
-/*
- * The columns of a row without their escapes; plain has room for the row's length and a byte
- * for each column.  Returns how many there are, of which at most so many are in columns.
- */
-static size_t
-copy_text_split(const text_line *row, char *plain, text_line *columns, size_t most)
-{
-	const char *at = row->text;
-	const char *end = at + row->length;
-	text_line	column;
-	size_t		count = 0;
-
-	for (;;)
-	{
-		/* of those that are too many nothing is kept but their number */
-		char	   *begin = plain;
-
-		column = read_column(&at, end, &plain);
-		if (count < most)
-			columns[count] = column;
-		else
-			plain = begin;
-		count++;
-		if (at == end)
-			return count;
-		/* behind the tab */
-		at++;
-	}
 }
 
 /* ------------------------------------------------------------------------

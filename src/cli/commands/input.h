@@ -1,6 +1,6 @@
 /*
  * input.h
- *	  Filters of a subcommand, and keys as lines or arguments, on their way to the library.
+ *	  What a subcommand is given: a filter, keys as lines, keys as arguments.
  *
  * Lines stay where they were read, keys are read from them as the library reads
  * text (doc/KEYS.md), and go batch by batch to a function.
@@ -14,6 +14,11 @@
 
 #include "../../lib/libbloomfilter.h"
 #include "options.h"
+#include "system.h"
+
+/* ------------------------------------------------------------------------
+ * filter.c
+ * ------------------------------------------------------------------------ */
 
 /* Opens and checks a filter or a set, as these flags say, or ends the program. */
 extern bloomfilter *open_filter(const char *path, unsigned flags);
@@ -33,6 +38,10 @@ extern text_types filter_text_types(const bloomfilter *filter, const text_types 
 
 /* Writes it to a file in one step, or ends the program. */
 extern void write_filter(const bloomfilter *filter, const char *path);
+
+/* ------------------------------------------------------------------------
+ * input.c
+ * ------------------------------------------------------------------------ */
 
 #define KEY_BATCH	512
 
@@ -87,5 +96,15 @@ extern bool is_standard(const char *path);
  */
 extern fed_lines feed_lines(const key_feed *feed, const char *path, bool null);
 extern void feed_arguments(const key_feed *feed, char **keys, size_t count);
+
+/* ------------------------------------------------------------------------
+ * copy_text.c: rows as COPY prints them
+ * ------------------------------------------------------------------------ */
+
+/*
+ * The columns of a row without their escapes; plain has room for the row's length and a byte
+ * for each column.  Returns how many there are, of which at most so many are in columns.
+ */
+extern size_t copy_text_split(const text_line *row, char *plain, text_line *columns, size_t most);
 
 #endif							/* CLI_INPUT_H */

@@ -16,6 +16,7 @@
 
 #include "../../lib/libbloomfilter.h"
 #include "options.h"
+#include "system.h"
 
 static const char help[] =
 "Usage: bloomfilter COMMAND [OPTION]... FILE\n"

@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 #define LOCK ".lock"
 #define STATE ".state"
 #define STATE_FIRST_LINE "bloomfilter-export 2"

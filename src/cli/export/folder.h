@@ -125,11 +125,8 @@ extern bool folder_write_state(const list_folder *f, const list_news *news, cons
 /* Exports what is new; *exported: there was something, and it is in the folder's manifest. */
 extern bool folder_export(list_folder *f, list_news *news, bool *exported);
 
-/* Whether a file was passed on so long ago that whoever stores it may soon delete it. */
-extern bool folder_is_old(const list_folder *f, const feed_file *file, feed_kind kind);
-
 /* ------------------------------------------------------------------------
- * folder_content.c: patches, whole files, changes by day
+ * folder_content.c: patches, whole files
  * ------------------------------------------------------------------------ */
 
 /*
@@ -162,6 +159,19 @@ extern bool folder_write_set(list_folder *f, list_image *image, feed_manifest *n
 /* What leads from the content before to the epoch that begins, if it is shorter than the whole. */
 extern bool folder_write_flip(list_folder *f, list_image *image, feed_manifest *next);
 
+/* How many of the last of these files become one: from the first that has twice its length behind it. */
+extern size_t folder_count_merged(const feed_file *files, size_t count);
+
+/* Takes away patches that nobody needs or that are too many. */
+extern void folder_trim(const list_folder *f, feed_manifest *next);
+
+/* Whether hosts take a manifest of this length; said if not. */
+extern bool folder_fits(size_t length);
+
+/* ------------------------------------------------------------------------
+ * folder_changes.c: changes by day
+ * ------------------------------------------------------------------------ */
+
 /* Those that the files of the folder's manifest have; false if some are missing or damaged. */
 extern bool folder_load_changes(const list_folder *f, entry_list *all);
 
@@ -171,14 +181,8 @@ extern bool folder_changes_are_old(const list_folder *f);
 /* What is new of them, as a file and its line; or all of them, as a row that begins. */
 extern bool folder_write_changes(list_folder *f, const list_changes *changes, bool anew, feed_manifest *next);
 
-/* Takes away patches that nobody needs or that are too many. */
-extern void folder_trim(const list_folder *f, feed_manifest *next);
-
-/* Whether hosts take a manifest of this length; said if not. */
-extern bool folder_fits(size_t length);
-
 /* ------------------------------------------------------------------------
- * children.c: whole files for hosts that begin, and the user's command
+ * renew.c: whole files for hosts that begin
  * ------------------------------------------------------------------------ */
 
 /* Begins to renew whole files, if it is time. */
@@ -190,8 +194,25 @@ extern bool folder_add_renewed(list_folder *f, feed_manifest *next);
 /* Ends the child. */
 extern void folder_stop_renewing(list_folder *f);
 
-/* Runs the command for a file; true if there is none or it ends with 0. */
+/* ------------------------------------------------------------------------
+ * after.c: the user's command
+ * ------------------------------------------------------------------------ */
+
+/* Runs it for a file; true if there is none or it ends with 0. */
 extern bool folder_run_after(const list_folder *f, const char *name);
+
+/* ------------------------------------------------------------------------
+ * sweep.c: files that nobody can need any more
+ * ------------------------------------------------------------------------ */
+
+/* Files that the last manifest named and this one doesn't get their day from now on. */
+extern void folder_touch_unnamed(const list_folder *f, const feed_manifest *next);
+
+/* Now and then: deletes what has had its day, counts what stays, and notes if a file is lost that the manifest names. */
+extern void folder_sweep(list_folder *f);
+
+/* Whether a file was passed on so long ago that whoever stores it may soon delete it. */
+extern bool folder_is_old(const list_folder *f, const feed_file *file, feed_kind kind);
 
 /* ------------------------------------------------------------------------
  * export.c: FOLDER/.status, what an exporter tells of itself, which bloomfilter status shows

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "looks.h"
-#include "messages.h"
+#include "system.h"
 
 #define CONNECT_SECONDS 10L
 #define SLOW_BYTES 1000L		/* a second, for SLOW_SECONDS, is no transfer */

@@ -1,7 +1,6 @@
 /*
  * bits.c
- *	  Setting and flipping bits in a file of parts, piece by piece, with its sum; and the table of
- *	  changes by day in FILE.
+ *	  Setting and flipping bits in a file of parts, piece by piece, with its sum.
  *
  * Bytes are read by the descriptor that writes them: a mapping of another one may show an
  * older file on overlayfs, and one of a file that was cut would end the process.
@@ -10,11 +9,8 @@
 #include "file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
 
 #define CHUNK ((size_t) 1024 * 1024)
 
@@ -186,132 +182,5 @@ file_set_end(list_file *file, file_bits *bits, const feed_now *now)
 	if (!write_all(file->fd, bytes, sizeof bytes, FEED_NOW_AT) || !store_writes(file))
 		return file_trouble(file, "write");
 	file_wrote(file);
-	return true;
-}
-
-/* ------------------------------------------------------------------------
- * The table of changes by day: entries set in it, and a new one for a new file
- * ------------------------------------------------------------------------ */
-
-static bool
-write_bytes(void *state, const uint8_t *bytes, size_t length, uint64_t at)
-{
-	return write_all(((list_file *) state)->fd, bytes, length, at);
-}
-
-static size_t
-table_bytes(const list_file *file)
-{
-	return file->who.log2_slots == 0 ? 0 : (size_t) feed_table_bytes(file->who.log2_slots);
-}
-
-bool
-table_read(list_file *file)
-{
-	size_t		length = table_bytes(file);
-
-	if (length == 0)
-		return true;
-	file->slots = allocate(file->slots, length, 1);
-	return read_all(file->fd, file->slots, length, feed_table_at(&file->who));
-}
-
-bool
-table_go_on(list_file *file)
-{
-	feed_io		io = {write_bytes, file};
-	bool		right = table_read(file) &&
-		(file->slots == NULL || feed_table_go_on(&io, &file->who, file->slots, &file->table));
-
-	file_wrote(file);
-	return right;
-}
-
-bool
-table_is_right(const list_file *file)
-{
-	size_t		length = table_bytes(file);
-	uint8_t    *there = allocate(NULL, length, 1);
-	bool		right = read_all(file->fd, there, length, feed_table_at(&file->who)) &&
-		(length == 0 || memcmp(there, file->slots, length) == 0);
-
-	free(there);
-	return right;
-}
-
-void
-table_entries(const list_file *file, entry_list *entries)
-{
-	size_t		length = file->slots == NULL ? 0 : (size_t) feed_slots_bytes(file->who.log2_slots);
-	size_t		at;
-
-	for (at = 0; at < length; at += FEED_ENTRY_BYTES)
-	{
-		feed_entry	entry = feed_entry_read(file->slots + at);
-
-		if (entry.state != 0)
-			entries_add(entries, &entry, 1);
-	}
-}
-
-/* How many keys the table has with these: a row that comes again, as it does from another server, adds none. */
-static uint64_t
-count_with(const list_file *file, const entry_list *more)
-{
-	uint64_t	count = file->table.count;
-	size_t		i;
-
-	for (i = 0; i < more->count; i++)
-	{
-		uint64_t	slot = feed_table_find(file->slots, file->who.log2_slots, &more->entries[i]);
-
-		count += slot >> file->who.log2_slots != 0 || feed_entry_read(file->slots + slot * FEED_ENTRY_BYTES).state == 0;
-	}
-	return count;
-}
-
-bool
-table_set(list_file *file, const entry_list *entries, uint64_t id, uint64_t to)
-{
-	feed_io		io = {write_bytes, file};
-
-	if (file->writes % 2 == 0 && file_was_written(file))
-		return file_refuse(file, "damaged", "was written to by another program");
-	if (file->slots == NULL ||
-		(file->who.log2_slots < FEED_MOST_SLOTS && feed_table_is_full(count_with(file, entries), file->who.log2_slots)))
-		return file_again(file, entries, id, to);
-	if (!feed_table_store(&io, &file->who, file->slots, entries->entries, entries->count, id, to, &file->table))
-	{
-		/* what was stored counts, and the rest comes again */
-		(void) file_trouble(file, "write");
-		if (!table_go_on(file))
-			file_lose(file, "damaged", "its table of changes is not what was set");
-		return false;
-	}
-	file_wrote(file);
-	return true;
-}
-
-bool
-new_file_table(list_file *file, entry_list *entries, uint64_t id, uint64_t to)
-{
-	uint64_t	at = feed_next_page(file->new_length);
-	uint64_t	bytes;
-	size_t		i;
-
-	entries_unite(entries);
-	file->new_log2 = feed_table_log2(entries->count > file->table.count ? entries->count : file->table.count);
-	bytes = feed_table_bytes(file->new_log2);
-	file->new_table = (feed_table) {0, id, to, 0};
-	free(file->new_slots);
-	file->new_slots = zeros(bytes, 1);
-	errno = 0;
-	for (i = 0; i < entries->count && errno == 0; i++)
-		errno = feed_table_set(file->new_slots, file->new_log2, &entries->entries[i], &file->new_table) ? 0 : ENOSPC;
-	if (errno == 0)
-		errno = posix_fallocate(file->new_fd, (off_t) at, (off_t) bytes);
-	if (errno != 0 || !write_all(file->new_fd, file->new_slots, bytes, at))
-		return file_trouble(file, "make the table of changes of");
-	file->new_length = at + bytes;
 	return true;
 }

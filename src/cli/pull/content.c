@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-
 /* Seconds over which hosts fetch whole parts that they miss a patch for, if the server doesn't say it. */
 #define MISSED_SPREAD 300
 

@@ -15,7 +15,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-
 #define LOCK_ENDING ".lock"
 #define NEW_ENDING ".new"
 

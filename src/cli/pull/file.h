@@ -24,7 +24,7 @@
 #include <time.h>
 
 #include "image.h"
-#include "messages.h"
+#include "system.h"
 
 typedef enum file_state
 {
@@ -184,6 +184,10 @@ extern bool file_set_end(list_file *file, file_bits *bits, const feed_now *now);
 
 /* The sum of a file's parts, whose headers must be these; false with errno. */
 extern bool parts_sum(int fd, const feed_part *parts, uint32_t count, uint64_t *sum);
+
+/* ------------------------------------------------------------------------
+ * file_changes.c: the table of changes by day
+ * ------------------------------------------------------------------------ */
 
 /* Reads the table, if there is one; false with errno. */
 extern bool table_read(list_file *file);

@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-
 #define SAVE_SECONDS 60.0
 #define LATE_SECONDS 600.0
 #define LAST_SECONDS 30.0

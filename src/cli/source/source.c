@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 char *
 source_field(const PGresult *rows, int row, int column)
 {

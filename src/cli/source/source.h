@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "image.h"
-#include "messages.h"
+#include "system.h"
 
 /* Above one new bit to so many bytes of the filter an epoch begins. */
 #define SOURCE_PATCH_SHARE 4

@@ -1,9 +1,8 @@
 /*
- * children.c
- *	  What child processes do for an exporter: whole files for hosts that begin, and the user's command
- *	  that passes files on, to an object store for example.
+ * renew.c
+ *	  Whole files for hosts that begin, made by a child process.
  *
- * Hosts that begin take the whole files and the patches behind them.  These are kept
+ * Such hosts take the whole files and the patches behind them.  These are kept
  * shorter than half of the whole, by new whole files that are made once an hour at most;
  * and whole files are made before those who store them delete them for their age.  The
  * child has the image as it is when it begins, so nothing waits for it.
@@ -12,16 +11,12 @@
 #include "folder.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "looks.h"
 
 /*
  * Renewed so often, microseconds, unless the patches behind are as long as so many whole
@@ -117,73 +112,4 @@ folder_stop_renewing(list_folder *f)
 	while (waitpid(f->renewal.child, &status, 0) < 0 && errno == EINTR)
 		;
 	end_renewal(&f->renewal);
-}
-
-/* ------------------------------------------------------------------------
- * The user's command
- * ------------------------------------------------------------------------ */
-
-/* How long the user's command may take to end when it is asked to, seconds. */
-#define END_SECONDS 5.0
-
-/* The longest wait until the user's command is looked at again, milliseconds. */
-#define LONGEST_NAP 50
-
-/*
- * It may take as long as it needs, but not beyond a signal that ends the exporter: then it ends, too,
- * with all that it has started if that has a process group.
- */
-static int
-wait_for_command(pid_t child, bool group)
-{
-	pid_t		whom = group ? -child : child;
-	double		asked = 0;
-	int			status = -1;
-	int			nap;
-
-	for (nap = 1; waitpid(child, &status, WNOHANG) == 0; nap = nap < LONGEST_NAP / 2 ? nap * 2 : LONGEST_NAP)
-	{
-		if (stop_requested() && asked == 0)
-		{
-			kill(whom, SIGTERM);
-			asked = monotonic_seconds();
-		}
-		else if (asked != 0 && monotonic_seconds() - asked > END_SECONDS)
-			kill(whom, SIGKILL);
-		(void) poll(NULL, 0, nap);
-	}
-	return status;
-}
-
-bool
-folder_run_after(const list_folder *f, const char *name)
-{
-	char	   *path;
-	int			status = -1;
-	/* another group could not ask for a password at the terminal */
-	bool		group = !isatty(STDIN_FILENO);
-	pid_t		child;
-
-	if (f->plan->after == NULL)
-		return true;
-	path = text_of("%s/%s", f->plan->to, name);
-	child = fork();
-	if (child == 0)
-	{
-		if (group)
-			setpgid(0, 0);
-		execl("/bin/sh", "sh", "-c", f->plan->after, "sh", path, (char *) NULL);
-		_exit(127);
-	}
-	if (child > 0)
-	{
-		/* also here: who of the two comes first isn't known */
-		if (group)
-			setpgid(child, child);
-		status = wait_for_command(child, group);
-	}
-	if (status != 0 && !stop_requested())
-		complain("--after failed for \"%s\"", path);
-	free(path);
-	return status == 0;
 }

@@ -1,0 +1,172 @@
+/*
+ * system.c
+ *	  What the system gives: memory, whose lack ends the program, clocks, random numbers, files.
+ */
+#define _GNU_SOURCE				/* vasprintf, reallocarray */
+#include "system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "feed_values.h"
+
+void *
+allocate(void *old, size_t count, size_t size)
+{
+	void	   *memory = reallocarray(old, count, size);
+
+	if (memory == NULL && count != 0 && size != 0)
+		fail("out of memory: %zu times %zu bytes are not to be had", count, size);
+	return memory;
+}
+
+void *
+zeros(size_t count, size_t size)
+{
+	return memset(allocate(NULL, count, size), 0, count * size);
+}
+
+char *
+text_of(const char *format,...)
+{
+	va_list		arguments;
+	char	   *text;
+	int			length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		fail("out of memory");
+	return text;
+}
+
+double
+monotonic_seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+}
+
+static uint64_t
+clock_now(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
+}
+
+uint64_t
+time_now(void)
+{
+	return clock_now(CLOCK_REALTIME);
+}
+
+uint64_t
+boot_time_now(void)
+{
+	return clock_now(CLOCK_BOOTTIME);
+}
+
+void
+read_boot_id(uint8_t boot[FEED_BOOT_BYTES])
+{
+	FILE	   *stream = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char		text[FEED_UUID_TEXT_BYTES] = "";
+
+	if (stream == NULL || fgets(text, sizeof text, stream) == NULL || !feed_uuid_read(boot, text))
+		memset(boot, 0, FEED_BOOT_BYTES);
+	if (stream != NULL)
+		fclose(stream);
+}
+
+double
+random_share(void)
+{
+	return (double) random() / (double) 0x7fffffff;
+}
+
+bool
+write_all(int fd, const void *bytes, size_t length, uint64_t at)
+{
+	const uint8_t *from = bytes;
+
+	while (length > 0)
+	{
+		ssize_t		written = pwrite(fd, from, length, (off_t) at);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+		{
+			errno = written == 0 ? ENOSPC : errno;
+			return false;
+		}
+		from += written;
+		at += (uint64_t) written;
+		length -= (size_t) written;
+	}
+	return true;
+}
+
+bool
+read_all(int fd, void *bytes, size_t length, uint64_t at)
+{
+	uint8_t    *to = bytes;
+
+	while (length > 0)
+	{
+		ssize_t		got = pread(fd, to, length, (off_t) at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+		{
+			errno = got == 0 ? EIO : errno;
+			return false;
+		}
+		to += got;
+		at += (uint64_t) got;
+		length -= (size_t) got;
+	}
+	return true;
+}
+
+uint8_t *
+read_file(int folder, const char *name, size_t most, size_t *length)
+{
+	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	uint8_t    *bytes;
+	bool		read;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t) st.st_size > most)
+	{
+		close(fd);
+		errno = EFBIG;
+		return NULL;
+	}
+	bytes = allocate(NULL, (size_t) st.st_size + 1, 1);
+	read = read_all(fd, bytes, (size_t) st.st_size, 0);
+	close(fd);
+	if (!read)
+	{
+		free(bytes);
+		errno = EIO;
+		return NULL;
+	}
+	bytes[st.st_size] = '\0';
+	*length = (size_t) st.st_size;
+	return bytes;
+}
