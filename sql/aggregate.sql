@@ -1,15 +1,6 @@
 -- bloom_agg, bloom_union_agg and bloom_intersection_agg.
-set client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 
-create function pg_temp.error_of(statement text) returns text language plpgsql as $$
-declare
-  answer text;
-begin
-  execute statement into answer;
-  return 'no error: ' || coalesce(left(answer, 20), 'null');
-exception when others then
-  return sqlstate || ': ' || sqlerrm;
-end $$;
 -- The same keys one by one: what an aggregate must be equal to.
 create function pg_temp.built(keys int[], n bigint, p float8 default 0.01, seed bigint default 0) returns bloomfilter language plpgsql as $$
 declare
@@ -21,10 +12,6 @@ begin
   end loop;
   return f;
 end $$;
-
-\pset format unaligned
-\pset tuples_only on
-\pset null null
 
 -- no rows and no keys give NULL, in every form
 select bloom_agg(k), bloom_agg(k, 10), bloom_agg(k, 10, 0.01), bloom_agg(k, 10, 0.01, 7) from generate_series(1, 0) k;
@@ -75,10 +62,8 @@ select statement, pg_temp.error_of(statement) from (values
   ('select bloom_agg(k, 10, 1) from (values (1)) v(k)'),
   ('select bloom_agg(k, 10, ''NaN'') from (values (1)) v(k)'),
   ('select bloom_agg(k, null, 5) from (values (1)) v(k)'),
-  ('select bloom_agg(k, 1000000000) from (values (1)) v(k)')
-) v(statement);
--- whichever row comes first, a NULL key too
-select statement, left(pg_temp.error_of(statement), 5) from (values
+  ('select bloom_agg(k, 1000000000) from (values (1)) v(k)'),
+  -- whichever row comes first, a NULL key too
   ('select bloom_agg(k, n) from (values (null, 20), (1, 10)) v(k, n)'),
   ('select bloom_agg(k, 10, p) from (values (null, 0.2), (1, 0.1)) v(k, p)'),
   ('select bloom_agg(k, 10, 5.0) from (values (null::int)) v(k)')

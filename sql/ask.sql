@@ -1,9 +1,5 @@
 -- Asking: bloom_contains, its operators, bloom_contains_each and bloom_matches.
-set client_min_messages = warning;
-
-\pset format unaligned
-\pset tuples_only on
-\pset null null
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 
 create temp table held as select bloom_agg(k, 1000, 1e-9) f from generate_series(1, 1000) k;
 
@@ -13,16 +9,8 @@ where f @> k and k <@ f and bloom_contains(f, k) and bloom_contained(k, f) and f
 -- others are not (none of these at 1e-9)
 select count(*) from held, generate_series(1001, 2000) k
 where f @> k or k <@ f or bloom_contains(f, k) or f @> any (array[k, k + 1000]) or f @> all (array[k, 1]);
--- text: an untyped literal, an untyped parameter, every text type
+-- text: an untyped literal
 select f @> 'a', 'a' <@ f, bloom_contains(f, 'a'), f @> 'b' from (select bloom_add(bloom_create(10), 'a') f offset 0) s;
-prepare by_literal as select bloom_contains(f, $1) from (select bloom_add(bloom_create(10), 'a') f offset 0) s;
-execute by_literal('a');
-execute by_literal('b');
-prepare by_operator as select f @> $1 from (select bloom_add(bloom_create(10), 'a') f offset 0) s;
-execute by_operator('a');
-prepare by_integer(int) as select f @> $1 from held;
-execute by_integer(1000);
-execute by_integer(1001);
 -- a NULL filter or key gives NULL
 select f @> null::int, null::int <@ f, bloom_contains(f, null::text), null::bloomfilter @> 1, 1 <@ null::bloomfilter, null::bloomfilter @> 'a' from held;
 select bloom_contains_each(f, null::int[]), bloom_contains_each(null, '{1}'::int[]), bloom_matches(f, null::int[]), bloom_matches(null, '{1}'::int[]) from held;
@@ -32,7 +20,6 @@ select count(*) from generate_series(1, 10000) k where bloom_create(10000) @> k;
 -- bloom_contains_each has the shape of the keys: dimensions, bounds, NULLs
 select bloom_contains_each(f, keys) from held, (values (1, '{}'::int[]), (2, '{1}'), (3, '{1001}'), (4, '{1,1001,null,2}'), (5, '{null}'), (6, '{{1,1001},{null,1000}}'),
   (7, '[0:2]={1,1001,1}'), (8, '[-1:0][2:3]={{1,2},{1001,1002}}'), (9, '{{{1}},{{1001}}}')) v(o, keys) order by o;
-select bloom_contains_each(f, array[1, 1001]) = array[f @> 1, f @> 1001] from held;
 -- bloom_matches keeps order and repeats, drops NULLs and what is surely not in
 select bloom_matches(f, keys) from held, (values (1, '{}'::int[]), (2, '{1}'), (3, '{1001}'), (4, '{3,1,1001,null,2,3}'), (5, '{null}'), (6, '{{1,1001},{null,1000}}'), (7, '[5:7]={1001,7,9}')) v(o, keys) order by o;
 select bloom_matches(bloom_add_all(bloom_create(10, 1e-9), '{a,b,"c d",""}'::text[]), '{x,"c d","",a,y}'::text[]);

@@ -1,7 +1,5 @@
 -- The blanks at the end of a text are no part of the key, however it is stored and looked up.
-\pset format unaligned
-\pset tuples_only on
-set client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 set client_encoding = 'UTF8';
 
 create temp table spelled as

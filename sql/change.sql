@@ -1,13 +1,5 @@
 -- Changing: bloom_add, bloom_add_all, union, intersection, shrink, reset, overflow.
-set client_min_messages = warning;
-
-\getenv source PG_ABS_SRCDIR
-\set file :source '/sql/lib/error_of.sql'
-\i :file
-
-\pset format unaligned
-\pset tuples_only on
-\pset null null
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 
 -- bloom_add does not change its argument: a column
 create temp table t as select bloom_agg(k, 1000, 1e-9) f, bloom_agg(k, 100000, 1e-9) as large from generate_series(1, 10) k;

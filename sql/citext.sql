@@ -1,5 +1,5 @@
 -- Case-insensitive text never becomes a key unnoticed: its equality is not that of its bytes.
-set client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 create extension citext;
 
 create temp table names (c citext, cs citext[]);
@@ -13,13 +13,6 @@ create temp view plain as
 -- a function of one's own takes text: what it is given is text before it is a key
 create function pg_temp.ask_text(f bloomfilter, k text) returns boolean language sql immutable as 'select f @> k';
 create temp table held as select bloom_agg('abc'::text, 10) f;
-
-\getenv source PG_ABS_SRCDIR
-\set file :source '/sql/lib/error_of.sql'
-\i :file
-
-\pset format unaligned
-\pset tuples_only on
 
 -- the message
 select pg_temp.answer_of('select bloom_hash(c) from names');

@@ -29,7 +29,7 @@ FROM compared;
 -- The idiom of PostgreSQL's manual for triggers that look for a change.
 CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	RAISE NOTICE 'row % changed', new.id;
+	RAISE NOTICE 'row % changed, had 1000: %, has: %', new.id, old.filter @> 1000, new.filter @> 1000;
 	RETURN new;
 END $$;
 CREATE TRIGGER changed BEFORE UPDATE ON compared FOR EACH ROW

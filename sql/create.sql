@@ -1,12 +1,5 @@
 -- Empty filters: what can be asked for, what it takes, and what is refused.
-set client_min_messages = warning;
-
-\getenv source PG_ABS_SRCDIR
-\set file :source '/sql/lib/error_of.sql'
-\i :file
-
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 
 -- n and p of bloom_create, edge by edge
 select call, pg_temp.error_of('select bloom_create(' || call || ')') from (values

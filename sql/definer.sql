@@ -1,8 +1,6 @@
 -- A function for one list, as OPERATIONS writes it: it runs the extension's functions, whatever
 -- others have made.
-\pset format unaligned
-\pset tuples_only on
-set client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 \set SHOW_CONTEXT never
 drop extension bloomfilter cascade;
 create role regress_bloom_bob;

@@ -1,8 +1,7 @@
 -- Exact lists: a query of keys and booleans, and what look-ups give back.
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 set client_min_messages = notice;
 \set SHOW_CONTEXT never
-\pset format unaligned
-\pset tuples_only on
 set max_parallel_workers_per_gather = 0;
 
 create table users (id bigint primary key, email text not null, u uuid not null, active boolean);
@@ -220,4 +219,4 @@ set client_min_messages = warning;
 drop table users, terms, signup, twice, chosen cascade;
 drop view others_go;
 drop function wrong, expected, next_turn;
-do $$ declare list text; begin for list in select name from bloom_published loop call bloom_drop(list); end loop; end $$;
+call pg_temp.drop_lists();

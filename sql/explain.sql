@@ -1,8 +1,6 @@
 -- What a look-up computes and sees: of a value, a list, a part, and a live index.  The golden
 -- lines of values are in vectors_filters.sql; test/cross compares all readers' with these.
-set client_min_messages = warning;
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 
 -- a value that was just made, stored, and sliced by TOAST: the same lines
 create temp table regress_explained as select bloom_agg(k, 40000, 0.01) as f from generate_series(1, 20000) k;
@@ -66,14 +64,7 @@ select bloom_explain('regress explained', 'integer', '\x2a00000000000000');
 select bloom_explain('regress no such list', 'integer', '\x2a00000000000000');
 reset role;
 revoke all on function bloom_lookup(text, anyelement), bloom_explain(text, anyelement) from regress_explain_reader;
-do $$ begin
-  call bloom_drop('regress explained');
-  call bloom_drop('regress explained text');
-  call bloom_drop('regress explained row');
-  call bloom_drop('regress explained none');
-  call bloom_drop('regress explained exact');
-  call bloom_drop('regress explained tracked');
-end $$;
+call pg_temp.drop_lists();
 drop table regress_explained_changed;
 
 -- a live index, page by page: those that overflowed, too

@@ -1,7 +1,6 @@
 -- A look-up that needs no row is asked once, before the scan or join below it: a
 -- One-Time Filter.  When it is false nothing below is executed.
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 create table account (id int primary key, name text);
 insert into account select g, 'name ' || g from generate_series(1, 1000) g;
 create table payment (id int, account int);

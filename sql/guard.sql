@@ -1,6 +1,5 @@
 -- What a list keeps from one publish to the next, and what a publish is refused for.
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 set client_min_messages = notice;
 \set SHOW_CONTEXT never
 set timezone = 'UTC';

@@ -1,7 +1,5 @@
 -- What the hints of type errors propose in the place of a key, followed: it says what SQL says.
-\pset format unaligned
-\pset tuples_only on
-SET client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 SET timezone = 'Asia/Tokyo';
 CREATE EXTENSION IF NOT EXISTS citext;
 CREATE TYPE mood AS ENUM ('sad', 'ok');

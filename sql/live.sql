@@ -1,7 +1,5 @@
 -- Live indexes: an index whose pages are the filter.
-\pset format unaligned
-\pset tuples_only on
-set client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 
 -- keys that were there, keys that come, and none that never was
 create table account (id bigint, email text, active boolean default true);
@@ -53,13 +51,7 @@ select bloom_index_verify('account_filter');
 
 -- the planner does not consider it
 set enable_seqscan = off;
-do $$
-declare line text;
-begin
-  for line in explain select * from account where id = 5 loop
-    if line ~ 'account_filter' then raise exception 'considered: %', line; end if;
-  end loop;
-end $$;
+select count(*) as considered from pg_temp.plan_of('select * from account where id = 5') line where line ~ 'account_filter';
 reset enable_seqscan;
 
 -- partial, of an expression, of a domain, with options
@@ -73,29 +65,6 @@ create table labelled (l label);
 insert into labelled values ('a');
 create index on labelled using bloomfilter (l);
 select bloom_index_contains('labelled', 'l', 'a'), bloom_index_contains('labelled', 'l', 'a'::label), bloom_index_contains('labelled', 'l', 'b'::varchar);
-
--- of every key type, with what equals what under the type's own equality
-create table every (i2 int2, i4 int4, i8 int8, t text, vc varchar, bc char(10), nm name, b bytea, u uuid,
-  n numeric, f4 real, f8 float8, d date, ts timestamp, tz timestamptz, ip inet, net cidr, mac macaddr, mac8 macaddr8);
-do $$
-declare c name;
-begin
-  for c in select attname from pg_attribute where attrelid = 'every'::regclass and attnum > 0 loop
-    execute format('create index on every using bloomfilter (%I) with (n = 100)', c);
-  end loop;
-end $$;
-insert into every values (1, 2, 3, 't', 'v', 'c', 'n', '\x00ff', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 1.50, 'nan', '-0',
-  '2026-01-01', '2026-01-01 00:00', '2026-01-01 00:00+00', '10.0.0.1', '10.0.0.0/8', '08:00:2b:01:02:03', '08:00:2b:ff:fe:01:02:03');
-select bloom_index_contains('every', 'i2', 1), bloom_index_contains('every', 'i4', 2::int8), bloom_index_contains('every', 'i8', 3::int2),
-  bloom_index_contains('every', 't', 't'), bloom_index_contains('every', 'vc', 'v'), bloom_index_contains('every', 'bc', 'c'::char(20)),
-  bloom_index_contains('every', 'nm', 'n'), bloom_index_contains('every', 'b', '\x00ff'::bytea),
-  bloom_index_contains('every', 'u', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'), bloom_index_contains('every', 'n', 1.5),
-  bloom_index_contains('every', 'f4', 'nan'::float8), bloom_index_contains('every', 'f8', 0::real),
-  bloom_index_contains('every', 'd', '2026-01-01'::date), bloom_index_contains('every', 'ts', '2026-01-01'::timestamp),
-  bloom_index_contains('every', 'tz', '2026-01-01 01:00+01'::timestamptz), bloom_index_contains('every', 'ip', '10.0.0.1'),
-  bloom_index_contains('every', 'net', '10.0.0.0/8'::inet), bloom_index_contains('every', 'mac', '08:00:2b:01:02:03'::macaddr8),
-  bloom_index_contains('every', 'mac8', '08:00:2b:01:02:03'::macaddr);
-select count(*) from every where bloom_index_contains('every', 'i4', 77) or bloom_index_contains('every', 't', 'x') or bloom_index_contains('every', 'u', '00000000-0000-0000-0000-000000000000');
 
 -- refused: types without an equality of bytes, options out of range, more than one column
 create index on account using bloomfilter (active);
@@ -188,21 +157,6 @@ copy stock from stdin;
 \.
 select bool_and(bloom_index_contains('stock_amount', amount)) from stock;
 
--- it is asked in functions, in a loop with subtransactions that fail, and by cursors
-create function asks(k bigint) returns boolean language plpgsql stable as 'begin return bloom_index_contains(''account_filter'', k); end';
-create function asks_in_vain() returns bigint language plpgsql as $$
-declare found bigint := 0;
-begin
-  for k in 3 .. 10 loop
-    begin
-      if bloom_index_contains('account_filter', k) then found := found + 1; end if;
-      if k % 2 = 0 then raise division_by_zero; end if;
-    exception when division_by_zero then null;
-    end;
-  end loop;
-  return found;
-end $$;
-select asks(42), asks(-42), asks_in_vain();
 -- another index takes its place within one statement
 create function asks_and_rebuilds(k bigint) returns boolean language plpgsql as $$
 declare before boolean := bloom_index_contains('account_filter', k);
@@ -312,9 +266,9 @@ comment on index account_filter is 'who has an account';
 alter index account_filter rename to account_live;
 select bloom_index_contains('account_live', 42);
 drop access method bloomfilter;
-drop table account, labelled, every, fleeting, own, stock cascade;
+drop table account, labelled, fleeting, own, stock cascade;
 drop domain label;
-drop function double_amount, asks, asks_in_vain, asks_and_rebuilds, as_reader;
+drop function double_amount, asks_and_rebuilds, as_reader;
 -- whoever only inserts needs no memory for look-ups
 \c -
 create table writes (k int);
@@ -323,9 +277,3 @@ select total_bytes as before from pg_backend_memory_contexts where name = 'TopMe
 insert into writes values (1);
 select total_bytes - :before < 60000 as few from pg_backend_memory_contexts where name = 'TopMemoryContext';
 drop table writes;
--- rows are no keys here
-create type pair as (a int, b text);
-create table pairs (p pair);
-create index on pairs using bloomfilter (p);
-drop table pairs;
-drop type pair;

@@ -1,6 +1,5 @@
 -- Building a live index: which rows of a table get into it, by one process and by several.
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 
 -- deleted, updated, rolled back and not yet committed rows, on pages seen by all or not
 create table mixed (k int, pad int) with (autovacuum_enabled = off, fillfactor = 60);

@@ -1,7 +1,6 @@
 -- A live index knows its column: a key without a type is read as SQL reads it beside the
 -- column, by the session's settings and without the column's length.
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 create table typed (
   small smallint, plain int, big bigint, number numeric(6, 2), short real, double float8,
   day date, moment timestamp, instant timestamptz,
@@ -16,6 +15,15 @@ begin
     execute format('create index on typed using bloomfilter (%I)', c);
   end loop;
 end $$;
+-- a key of another type that SQL compares with the column's
+insert into typed (short, double, mac8) values ('nan', '-0', '08:00:2b:ff:fe:01:02:03');
+select col, key from (values
+  ('small', '7'), ('plain', '7::int8'), ('big', '7::int2'), ('number', '1.500'), ('short', '''nan''::float8'), ('double', '0::real'),
+  ('day', 'date ''2026-02-03'''), ('moment', 'timestamp ''2026-02-03 04:05:06'''), ('instant', 'timestamptz ''2026-02-03 05:05:06+01'''),
+  ('code', '''ab''::char(20)'), ('word', '''abcde''::name'), ('prose', '''ab''::varchar'), ('label', 'repeat(''n'', 63)'), ('bytes', '''\x6162''::bytea'),
+  ('guid', '''a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11''::uuid'), ('place', '''10.0.0.1''::inet'), ('net', '''10.0.0.0/8''::inet'),
+  ('mac', '''08:00:2b:01:02:03''::macaddr8'), ('mac8', '''08:00:2b:01:02:03''::macaddr')) v(col, key)
+where pg_temp.answer_of(format('select bloom_index_contains(''typed'', %L, %s)', col, key)) <> 'answer: true';
 -- each spelling: whether SQL finds the row, and whether the filter does, alone and in an array
 create function pg_temp.both(col text, key text) returns text language plpgsql as $$
 declare

@@ -1,7 +1,5 @@
 -- Live indexes that get more keys than they were sized for.
-\pset format unaligned
-\pset tuples_only on
-set client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 
 -- overflow pages, and the view of all
 create table small (k int) with (autovacuum_enabled = off);

@@ -1,7 +1,5 @@
 -- Live indexes of partitioned tables and of tables that inherit.
-\pset format unaligned
-\pset tuples_only on
-set client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 
 -- partitioned tables
 create table event (id int, day date) partition by range (day);

@@ -1,8 +1,6 @@
 -- Live indexes: all the ways in which rows come, change and move.  After each, every key
 -- of the table is asked for and the pages are looked at.
-\pset format unaligned
-\pset tuples_only on
-set client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 create extension if not exists citext;
 \set VERBOSITY terse
 
@@ -249,15 +247,7 @@ close held;
 set parallel_setup_cost = 0;
 set parallel_tuple_cost = 0;
 set min_parallel_table_scan_size = 0;
-create function is_parallel(statement text) returns boolean language plpgsql as $$
-declare line text;
-begin
-  for line in execute 'explain (costs off) ' || statement loop
-    if line ~ 'Gather' then return true; end if;
-  end loop;
-  return false;
-end $$;
-select is_parallel('select count(*) from asked where not bloom_index_contains(''asked'', ''id'', id) or not stable_ask(id)');
+select count(*) as parallel from pg_temp.plan_of('select count(*) from asked where not bloom_index_contains(''asked'', ''id'', id) or not stable_ask(id)') line where line ~ 'Gather';
 begin isolation level serializable read only deferrable;
 select count(*) from asked where not bloom_index_contains('asked', 'id', id) or not stable_ask(id);
 commit;
@@ -283,7 +273,7 @@ end $$;
 call asks_and_commits();
 select * from denied('asked');
 drop table asked;
-drop function stable_ask, inlined_ask, immutable_ask, is_parallel;
+drop function stable_ask, inlined_ask, immutable_ask;
 drop procedure asks_and_commits;
 
 -- rows as keys: a column of a row type, or several columns, have no operator class

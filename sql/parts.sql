@@ -1,7 +1,5 @@
 -- A set of parts behaves as one filter: size, rate, answers, and what is refused.
-\pset format unaligned
-\pset tuples_only on
-set client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 create table source as select g::bigint as id, 'key ' || g as word from generate_series(1, 100000) g;
 create table one as select bloom_agg(id, 100000, 0.01) as filter from source;
 create table part as select bloom_part(id, 8) as part, bloom_part_agg(id, 8, 100000, 0.01) as filter from source group by 1;

@@ -1,7 +1,5 @@
 -- What the planner expects of a filter: as many rows as in a semi-join with its keys.
-set client_min_messages = warning;
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 set max_parallel_workers_per_gather = 0;
 
 create temp table members as select g as id, g::text as name, g % 100 as few, case when g % 2 = 0 then g end as half from generate_series(1, 20000) g;
@@ -143,4 +141,4 @@ select idx_scan from pg_stat_user_indexes where indexrelname = 'live_few_f';
 drop table live_few, live_repeats, live_heir, live_unknown, live_half;
 drop owned by regress_planner;
 drop role regress_planner;
-do $$ declare list text; begin for list in select name from bloom_list loop call bloom_drop(list); end loop; end $$;
+call pg_temp.drop_lists();

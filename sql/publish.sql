@@ -1,6 +1,5 @@
 -- Published lists: building, asking, the way back, and what is refused.
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 set client_min_messages = notice;
 \set SHOW_CONTEXT never
 create table account (id bigint primary key, email text not null);
@@ -381,7 +380,7 @@ select count(*) filter (where not public.bloom_lookup('account', id)) as missing
 reset search_path;
 drop schema evil cascade;
 
-do $$ declare list text; begin for list in select name from bloom_list loop call bloom_drop(list); end loop; end $$;
+call pg_temp.drop_lists();
 select count(*) from bloom_generation_part;
 drop table account;
 

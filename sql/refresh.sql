@@ -1,6 +1,5 @@
 -- A list has an owner, whose query it is published again by, whoever calls; and nobody else changes it.
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 set client_min_messages = notice;
 \set SHOW_CONTEXT never
 create schema shop;

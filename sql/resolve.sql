@@ -1,9 +1,7 @@
 -- Which form of an aggregate or a function a call is taken for: each width of integer its own,
 -- what has no type bloom_key, all else anyelement; and nothing is ambiguous.
-set client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 create extension if not exists citext;
-\pset format unaligned
-\pset tuples_only on
 
 create domain pg_temp.small as smallint;
 create domain pg_temp.id as pg_temp.small;

@@ -1,6 +1,5 @@
 -- bloom_search: the rows of a table with a key, from the partitions that may have it.
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 set timezone = 'UTC';
 create table log (id int, key int, at timestamptz, note varchar(20)) partition by range (at);
 create table log_1 partition of log for values from ('2026-01-01') to ('2026-01-02');

@@ -1,5 +1,5 @@
 -- Knowing: bloom_stats, bloom_cardinality, bloom_fpr.
-set client_min_messages = warning;
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 
 -- every column, for the example of doc/FORMAT.md
 \x on
@@ -12,9 +12,6 @@ from bloom_stats(bloom_create(5000, 0.001, -7));
 -- NULL
 select * from bloom_stats(null);
 \x off
-\pset format unaligned
-\pset tuples_only on
-\pset null null
 select bloom_cardinality(null), bloom_fpr(null), bloom_cardinality(bloom_create(10)), bloom_fpr(bloom_create(10));
 
 -- cardinality: within 5 % of the truth, empty to full to twice as full
@@ -40,13 +37,4 @@ select p, keys, abs(measured - expected * 100000) <= 4 * sqrt(expected * 100000)
   (select p, keys, bloom_fpr(f) expected, (select count(*) from generate_series(1000001, 1100000) k where f @> k) measured from f where p >= 1e-4 and keys >= 10000) s order by p, keys;
 -- a filter with every bit set is certain of nothing and still has an estimate
 select s.fill, s.cardinality > 100, s.fpr > 0.95 and s.fpr <= 1, f @> 123456 from (select bloom_agg(k, 10) f from generate_series(1, 5000) k) t, bloom_stats(f) s;
--- key types by their names
-select key_type from (values (1, bloom_create(9)), (2, bloom_add(bloom_create(9), 1)), (3, bloom_add(bloom_create(9), 'a')), (4, bloom_add(bloom_create(9), 1.5)),
-  (5, bloom_add(bloom_create(9), '1.1.1.1'::cidr)), (6, bloom_add(bloom_create(9), 'a'::bytea)), (7, bloom_add(bloom_create(9), now())), (8, bloom_add(bloom_create(9), now()::timestamp)),
-  (9, bloom_add(bloom_create(9), now()::date)), (10, bloom_add(bloom_create(9), 1::real)), (11, bloom_add(bloom_create(9), md5('')::uuid)), (12, bloom_add(bloom_create(9), '08:00:2b:01:02:03'::macaddr))) v(o, f),
-  lateral (select (bloom_stats(f)).key_type) s order by o;
--- seeds are shown as they were given
-select (bloom_stats(bloom_create(10, 0.01, s))).seed from unnest('{0,1,-1,9223372036854775807,-9223372036854775808}'::bigint[]) s;
--- bloom_hash: XXH64 as its specification has it
-select bloom_hash(''::bytea) = x'ef46db3751d8e999'::bigint, bloom_hash('abc'::bytea, 42) = x'13c1d910702770e6'::bigint, bloom_hash('abc'::text, 42) = bloom_hash('abc'::bytea, 42), bloom_hash(null::int), bloom_hash(1, null);
-select bloom_hash(string_agg(decode(lpad(to_hex((i * 7 + 3) & 255), 2, '0'), 'hex'), ''::bytea order by i), x'deadbeefcafebabe'::bigint) = x'e9d57553e8fa6cfe'::bigint from generate_series(0, 999) i;
+select bloom_hash(null::int), bloom_hash(1, null);

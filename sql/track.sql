@@ -1,9 +1,7 @@
 -- The trigger by which each change of a table is a change of a list: what it records, and what it
 -- refuses since a key that is in could be denied.
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 \set VERBOSITY terse
-set client_min_messages = warning;
 
 create function changes(list text) returns text language sql as $$
   select string_agg(convert_from(substr(key, 5), 'UTF8') || case when value then '+' else '-' end, ' ' order by key) from bloom_change where name = list
@@ -475,7 +473,7 @@ table planted.bloom_change;
 drop schema planted cascade;
 drop table own, elsewhere, shard, parent, child, day, other, word cascade;
 select bloom_change_kind('\x'), bloom_change_kind('\x01000000'), bloom_change_kind('\xff000000'), bloom_change_kind('\x0f210000aa');
-select format('call bloom_drop(%L)', name) from bloom_list order by name \gexec
+call pg_temp.drop_lists();
 select count(*) from bloom_change;
 drop function triggers(text, regclass, text[]), changes(text), refused(text[]), before_word(), planted_trigger();
 revoke all on procedure bloom_publish from regress_bloom_lists, regress_bloom_table;

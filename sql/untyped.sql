@@ -1,12 +1,5 @@
 -- Keys as users write them: a literal or a parameter without a type is read as the filter's kind.
-set client_min_messages = warning;
-\pset format unaligned
-\pset tuples_only on
-\pset null null
-
-\getenv source PG_ABS_SRCDIR
-\set file :source '/sql/lib/error_of.sql'
-\i :file
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 
 create temp table held (kind text, filter bloomfilter);
 insert into held values
@@ -118,4 +111,3 @@ select (bloom_stats(bloom_agg('42'))).key_type, bloom_agg('42', 10) = bloom_agg(
 -- a key of a set's part is read before its part is looked at
 select filter @> '42', filter @> 42 from (select bloom_part_agg(42, 8, 10, 0.01) as filter) s;
 select pg_temp.answer_of(format('select filter @> %L from (select bloom_part_agg(42, 8, 10, 0.01) as filter) s', k)) from generate_series(1, 3) k;
-

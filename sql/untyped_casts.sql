@@ -1,7 +1,5 @@
 -- What may be cast to bloom_key: PostgreSQL's own strings, and nothing else by its text.
-set client_min_messages = warning;
-\pset format unaligned
-\pset tuples_only on
+\i `echo $PG_ABS_SRCDIR`/sql/lib/begin.sql
 create extension citext;
 create type pg_temp.mood as enum ('sad', 'happy');
 create domain pg_temp.word as varchar(10);

@@ -1,8 +1,6 @@
 -- The golden exact filters: looked up as values, as stored, by place and by copies; what refuses them.
-\getenv source PG_ABS_SRCDIR
 \set table exact
-\set file :source '/sql/lib/vectors.sql'
-\i :file
+\i `echo $PG_ABS_SRCDIR`/sql/lib/vectors.sql
 create temp table vectors as
   select f[1] as name, f[2] as word, f[3]::int as key_type, f[5] as members, f[6] as others, f[7] as strangers,
     case f[8] when '-' then ''::bytea else decode(f[8], 'hex') end as bytes

@@ -1,8 +1,6 @@
 -- The golden filters: read, described, asked, built and combined.
-\getenv source PG_ABS_SRCDIR
 \set table filters
-\set file :source '/sql/lib/vectors.sql'
-\i :file
+\i `echo $PG_ABS_SRCDIR`/sql/lib/vectors.sql
 set timezone = 'UTC';
 set client_min_messages = notice;
 create function pg_temp.signed(number text) returns bigint language sql immutable as

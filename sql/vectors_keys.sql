@@ -1,8 +1,12 @@
 -- Each key of the golden vectors by the SQL expression that it has there.
-\getenv source PG_ABS_SRCDIR
 \set table keys
-\set file :source '/sql/lib/vectors.sql'
-\i :file
+\i `echo $PG_ABS_SRCDIR`/sql/lib/vectors.sql
+-- No setting changes a key.
+set extra_float_digits = -15;
+set datestyle = 'German';
+set intervalstyle = 'iso_8601';
+set timezone = 'Asia/Tokyo';
+set bytea_output = 'escape';
 create function pg_temp.signed(number text) returns bigint language sql immutable as
   'select (case when number::numeric < 2::numeric ^ 63 then number::numeric else number::numeric - 2::numeric ^ 64 end)::bigint';
 create temp table keys as

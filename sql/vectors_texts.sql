@@ -1,8 +1,6 @@
 -- Each key that a text is, by PostgreSQL's own cast.
-\getenv source PG_ABS_SRCDIR
 \set table texts
-\set file :source '/sql/lib/vectors.sql'
-\i :file
+\i `echo $PG_ABS_SRCDIR`/sql/lib/vectors.sql
 create temp table texts as
   select f[1] as type,
          case when f[2] like 'hex:%' then convert_from(decode(substr(f[2], 5), 'hex'), 'UTF8') else f[2] end as text,
