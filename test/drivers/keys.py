@@ -61,8 +61,8 @@ def questions(mark):
             yield kind, way + " cast", sql.format(kind, "%s::%s" % (mark, kind))
 
 
-def script(name):
-    return lambda folder: [name.endswith(".py") and sys.executable or "perl", os.path.join(PROGRAMS, name)]
+def script(program, name, *arguments):
+    return lambda folder: [program, os.path.join(PROGRAMS, name), *arguments]
 
 
 def node(folder):
@@ -82,11 +82,8 @@ def java(folder):
 
 
 def go(folder):
-    return drivers.go_command(drivers.write_program("keys.go", {}, folder), folder, ["golang-github-lib-pq-dev"])
-
-
-def pgx(folder):
-    return drivers.go_command(drivers.write_program("keys_pgx.go", {}, folder), folder, lines.GO_PACKAGES)
+    packages = ["golang-github-lib-pq-dev", *lines.GO_PACKAGES]
+    return drivers.go_command(drivers.write_program("keys.go", {}, folder), folder, packages)
 
 
 def pqxx(folder):
@@ -98,16 +95,15 @@ def pqxx(folder):
 
 # The mark of a parameter, and the program.
 DRIVERS = {
-    "psycopg": ("%s", script("keys_psycopg.py")),
-    "asyncpg": ("$1", script("keys_asyncpg.py")),
-    "psqlODBC": ("?", script("keys_odbc.py")),
+    "psycopg": ("%s", script(sys.executable, "keys_python.py", "psycopg")),
+    "asyncpg": ("$1", script(sys.executable, "keys_python.py", "asyncpg")),
+    "psqlODBC": ("?", script(sys.executable, "keys_python.py", "odbc")),
     "node-postgres": ("$1", node),
     "postgres.js": ("$1", postgres_js),
     "JDBC": ("?", java),
-    "lib/pq": ("$1", go),
-    "pgx": ("$1", pgx),
+    "lib/pq, pgx": ("$1", go),
     "libpqxx": ("$1", pqxx),
-    "DBD::Pg": ("$1", script("keys.pl")),
+    "DBD::Pg": ("$1", script("perl", "keys.pl")),
 }
 
 

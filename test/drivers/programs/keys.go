@@ -1,13 +1,17 @@
-// Asks by lib/pq, in text and in binary; "keys.py" says what.
+// Asks by lib/pq and by pgx, each in two ways to send, as drivers of database/sql; "keys.py" says what.
 package main
 
 import (
 	"bufio"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/jackc/pgconn"
+	"github.com/jackc/pgx/v4"
+	"github.com/jackc/pgx/v4/stdlib"
 	"github.com/lib/pq"
 )
 
@@ -33,23 +37,38 @@ func read(db *sql.DB, kind, query string) (keys []any) {
 
 func answer(db *sql.DB, query string, key any) string {
 	var found bool
+	var byPq *pq.Error
+	var byPgx *pgconn.PgError
 	err := db.QueryRow(query, key).Scan(&found)
-	if refused, ok := err.(*pq.Error); ok {
-		return string(refused.Code)
-	}
-	if err != nil {
+	switch {
+	case errors.As(err, &byPq):
+		return string(byPq.Code)
+	case errors.As(err, &byPgx):
+		return byPgx.Code
+	case err != nil:
 		return "client"
 	}
 	return fmt.Sprint(found)
 }
 
-func main() {
-	modes := map[string]string{"lib/pq": "", "lib/pq binary": "binary_parameters=yes"}
-	dbs := map[string]*sql.DB{}
-	keys := map[string][]any{}
-	for mode, options := range modes {
-		dbs[mode], _ = sql.Open("postgres", options)
+func open(driver, options string) *sql.DB {
+	db, err := sql.Open(driver, options)
+	if err != nil {
+		panic(err)
 	}
+	return db
+}
+
+func main() {
+	config, err := pgx.ParseConfig("")
+	if err != nil {
+		panic(err)
+	}
+	config.PreferSimpleProtocol = true
+	dbs := map[string]*sql.DB{
+		"lib/pq": open("postgres", ""), "lib/pq binary": open("postgres", "binary_parameters=yes"),
+		"pgx": open("pgx", ""), "pgx simple": stdlib.OpenDB(*config)}
+	keys := map[string][]any{}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		question := strings.Split(lines.Text(), "\t")
 		for mode, db := range dbs {
