@@ -52,9 +52,8 @@ CREATE TABLE live (b bytea, n bigint);
 CREATE INDEX ON live USING bloomfilter (b);
 CREATE INDEX ON live USING bloomfilter (n);
 INSERT INTO live VALUES ('\xab', 42);
-SELECT f.* FROM follow('SELECT bloom_index_contains(''live'', ''b'', %s)', 'text ''ab''') f;
-SELECT f.* FROM follow('SELECT bloom_index_contains(''live'', ''n'', %s)', 'text ''42''') f;
-SELECT f.* FROM follow('SELECT bloom_index_contains(''live'', ''n'', %s)', '42.5') f;
+SELECT f.* FROM (VALUES ('b', 'text ''ab'''), ('n', 'text ''42'''), ('n', '42.5')) v (c, key),
+	follow(format('SELECT bloom_index_contains(''live'', %L, %%s)', c), key) f;
 DROP TABLE asked, unlike, other, live;
 DROP FUNCTION follow;
 DROP TYPE mood;

@@ -23,7 +23,6 @@ set search_path = public;
 create table member as select 1 as id;
 call bloom_refresh('member');
 select bloom_lookup('member', 2100), rows, n, p, parts, owner, published_by = current_user as by_this, query, settings from bloom_published where name = 'member';
-show search_path;
 set role regress_bloom_nightly;
 select serial as before from bloom_published where name = 'member' \gset
 begin isolation level repeatable read;

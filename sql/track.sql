@@ -130,9 +130,7 @@ insert into typed values (1);
 call bloom_publish('typed', 'select k from typed');
 call bloom_track('typed', 'typed', 'k');
 alter table typed alter k type numeric;
-\set VERBOSITY default
-insert into typed values (2);
-\set VERBOSITY terse
+select pg_temp.error_of('insert into typed values (2)');
 call bloom_publish('typed', 'select k from typed', allow_type_change => true);
 insert into typed values (2);
 select bloom_lookup_each('typed', array[1, 2.0]);
@@ -210,9 +208,7 @@ call bloom_track('word', 'word', 'w', 'on_it');
 alter table word disable trigger track;
 delete from word where w = 'pw ';
 alter table word enable trigger track;
-\set VERBOSITY default
-truncate word;
-\set VERBOSITY terse
+select pg_temp.error_of('truncate word');
 
 -- Rows that no trigger sees: the list has them from its next run on.
 set session_replication_role = replica;
@@ -252,36 +248,22 @@ create unique index on other (p) where p > 0;
 create unique index on other (m, k);
 insert into other values (1, true, 1, 1, now(), 'n', 1);
 call bloom_publish('other', 'select k from other where v');
-\set VERBOSITY default
-create trigger track before insert on other for each row execute function bloom_change_trigger('other', 'k');
-insert into other values (2);
-drop trigger track on other;
-create trigger track after insert on other for each statement execute function bloom_change_trigger('other', 'k');
-insert into other values (2);
-drop trigger track on other;
-create constraint trigger track after insert on other deferrable for each row execute function bloom_change_trigger('other', 'k');
-insert into other values (2);
-drop trigger track on other;
-create trigger track after insert on other for each row execute function bloom_change_trigger('other', 'k', 'v');
-insert into other values (2);
-\set VERBOSITY terse
-drop trigger track on other;
-create function refused(variadic columns text[]) returns void language plpgsql as $$
-declare
-  told text;
+create function refused(kind text, variadic columns text[]) returns text language plpgsql as $$
 begin
   drop trigger if exists track on other;
   drop trigger if exists no_truncate on other;
-  perform triggers('other', 'other', variadic columns);
-  insert into other values (2);
-  raise notice 'not refused: %', columns;
-exception when others then
-  get stacked diagnostics told = pg_exception_detail;
-  raise warning '%: % %', columns, sqlerrm, told;
+  if kind = 'rows' then
+    perform triggers('other', 'other', variadic columns);
+  else
+    execute format('create %s execute function bloom_change_trigger(''other'', %s)', kind, (select string_agg(quote_literal(c), ', ') from unnest(columns) c));
+  end if;
+  return pg_temp.error_of('insert into other values (2)');
 end $$;
-select refused('d'), refused('p'), refused('m'), refused('k', 't'), refused('nowhere'), refused('k', 'v', 'v');
+select refused('trigger track before insert on other for each row', 'k'), refused('trigger track after insert on other for each statement', 'k'),
+  refused('constraint trigger track after insert on other deferrable for each row', 'k'), refused('trigger track after insert on other for each row', 'k', 'v') \gx
+select refused('rows', 'd'), refused('rows', 'p'), refused('rows', 'm'), refused('rows', 'k', 't'), refused('rows', 'nowhere'), refused('rows', 'k', 'v', 'v') \gx
 call bloom_publish('other', 'select n from other', allow_type_change => true);
-select refused('n');
+select refused('rows', 'n');
 delete from other where k = 2;
 -- No list: nothing is recorded, and nothing refused.
 drop trigger track on other;
@@ -429,9 +411,7 @@ call bloom_track('theirs');
 call bloom_untrack('theirs');
 create table own (k int primary key);
 select triggers('theirs', 'own', 'k');
-\set VERBOSITY default
-insert into own values (1);
-\set VERBOSITY terse
+select pg_temp.error_of('insert into own values (1)');
 reset role;
 select name, value from bloom_list_change where name = 'theirs';
 grant regress_bloom_lists to regress_bloom_table;
@@ -475,7 +455,7 @@ drop table own, elsewhere, shard, parent, child, day, other, word cascade;
 select bloom_change_kind('\x'), bloom_change_kind('\x01000000'), bloom_change_kind('\xff000000'), bloom_change_kind('\x0f210000aa');
 call pg_temp.drop_lists();
 select count(*) from bloom_change;
-drop function triggers(text, regclass, text[]), changes(text), refused(text[]), before_word(), planted_trigger();
+drop function triggers(text, regclass, text[]), changes(text), refused(text, text[]), before_word(), planted_trigger();
 revoke all on procedure bloom_publish from regress_bloom_lists, regress_bloom_table;
 revoke all on bloom_change, bloom_absorbed from regress_bloom_app;
 revoke create on schema public from regress_bloom_table;

@@ -65,15 +65,4 @@ begin
   end loop;
 end $$;
 
--- What would make it wrong is refused.
-create function pg_temp.refused(sql text) returns text language plpgsql as $$
-begin
-  execute sql;
-  return sql || ': done';
-exception when others then
-  return format('%s: %s', sqlstate, sqlerrm);
-end $$;
-select what, pg_temp.refused(format('select %s from exact_stored where name = %L', what, 'small'))
-from unnest(array['bloom_add(filter, 5)', 'bloom_add_all(filter, array[5])', 'bloom_union(filter, filter)', 'filter | filter', 'bloom_intersection(filter, filter)',
-  'bloom_shrink(filter)', 'bloom_union_agg(filter)', 'bloom_intersection_agg(filter)']) what;
 drop table exact_stored;
