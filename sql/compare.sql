@@ -10,10 +10,8 @@ FROM generate_series(1, 9) i, (VALUES (100), (20000)) size(n);
 -- Stored within the row and outside it.
 SELECT count(*), bool_or(pg_column_size(filter) > 10000) AS large FROM compared;
 SELECT count(*) FROM (SELECT DISTINCT filter FROM compared) s;
-SELECT count(*) FROM (SELECT filter FROM compared UNION SELECT filter FROM compared) s;
 SELECT count(*) FROM (SELECT filter FROM compared EXCEPT SELECT filter FROM compared WHERE id > 2) s;
 SELECT count(*), min(c), max(c) FROM (SELECT count(*) c FROM compared GROUP BY filter) s;
-SELECT count(*) FROM (SELECT DISTINCT * FROM compared) s;
 SET enable_nestloop = off;
 SET enable_mergejoin = off;
 SELECT count(*) FROM compared a JOIN compared b ON a.filter = b.filter;

@@ -18,6 +18,15 @@ begin
   rows := plan->0->'Plan'->>'Plan Rows';
   return case when rows between expected / 1.5 - 1 and expected * 1.5 + 1 then 'as expected' else rows || ' rows instead of ' || expected end;
 end $$;
+-- the same of a statement with one parameter, by a custom plan, which knows it, and by a generic one
+create function pg_temp.planned(query text, custom float8) returns text language plpgsql as $$
+begin
+  perform set_config('plan_cache_mode', 'force_custom_plan', true);
+  query := 'execute ' || query;
+  if pg_temp.expects(query, custom) <> 'as expected' then return pg_temp.expects(query, custom); end if;
+  perform set_config('plan_cache_mode', 'force_generic_plan', true);
+  return pg_temp.expects(query, 4000);
+end $$;
 select format('%L::bloomfilter', few::text) as few, format('%L::bloomfilter', many::text) as many, format('%L::bloomfilter', names::text) as names,
   format('%L::bloomfilter', "all"::text) as "all", format('%L::bloomfilter', none::text) as none from held \gset
 
@@ -39,13 +48,8 @@ create index on members ((id % 1000));
 analyze members;
 select pg_temp.expects(format('select from members where %s @> id %% 1000', :'few'), 20000 * 0.2);
 
--- a parameter is known to a custom plan only
 prepare ask(bloomfilter) as select from members where $1 @> id;
-set plan_cache_mode = force_custom_plan;
-select pg_temp.expects(format('execute ask(%s)', :'few'), 200);
-set plan_cache_mode = force_generic_plan;
-select pg_temp.expects(format('execute ask(%s)', :'few'), 4000);
-reset plan_cache_mode;
+select pg_temp.planned(format('ask(%s)', :'few'), 200);
 
 -- a filter that is not known: a fifth, by either spelling
 select q, pg_temp.expects(q, 4000) from (values
@@ -66,11 +70,7 @@ select q, pg_temp.expects('select from members where ' || q, expected) from (val
   ('bloom_lookup(lower(name), id)', 4000), ('bloom_lookup((select ''few''), id)', 4000), ('bloom_lookup(''unpublished'', id)', 4000), ('bloom_lookup(null, id)', 4000)) v(q, expected);
 select pg_temp.expects('select from members a, members b where bloom_lookup(''few'', a.id + b.id)', 20000 * 4000);
 prepare look(text) as select from members where bloom_lookup($1, id);
-set plan_cache_mode = force_custom_plan;
-select pg_temp.expects('execute look(''few'')', 200);
-set plan_cache_mode = force_generic_plan;
-select pg_temp.expects('execute look(''few'')', 4000);
-reset plan_cache_mode;
+select pg_temp.planned('look(''few'')', 200);
 
 -- a damaged list is an error where it is asked, and none of a plan
 create function pg_temp.unchecked(bytea, bytea default '') returns bloomfilter language internal immutable strict as 'byteacat';
@@ -110,11 +110,7 @@ set role regress_planner;
 select pg_temp.expects('select from members where bloom_index_contains(''live_few_f'', id)', 4000);
 reset role;
 prepare live(regclass) as select from members where bloom_index_contains($1, id);
-set plan_cache_mode = force_custom_plan;
-select pg_temp.expects('execute live(''live_few_f'')', 400);
-set plan_cache_mode = force_generic_plan;
-select pg_temp.expects('execute live(''live_few_f'')', 4000);
-reset plan_cache_mode;
+select pg_temp.planned('live(''live_few_f'')', 400);
 
 -- filters made of a join's own sides count twice, by themselves and by the join: three of
 -- them must not make the planner join by nested loops over whole tables
