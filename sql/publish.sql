@@ -94,21 +94,16 @@ select bloom_lookup('value', 1), rows, n from bloom_list where name = 'value';
 select bloom_publish_filter('value', array_agg(f order by part desc)) > 0 as published
 from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account group by 1) s;
 select count(*) filter (where not bloom_lookup('value', id)) as missing from account;
-select bloom_publish_filter('value', array_agg(f))
-from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account where bloom_part(id, 3) > 0 group by 1) s;
-select bloom_publish_filter('value', array[bloom_create_part(0, 2, 10), bloom_create_part(0, 2, 10)]);
-select bloom_publish_filter('value', array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 10, 0.01, 1)]);
--- of the same size and k for another n or p
-select bloom_publish_filter('value', array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 12)]);
-select bloom_publish_filter('value', array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 10, 0.0101)]);
+select what, pg_temp.error_of(format('select bloom_publish_filter(''value'', %s)', what)) from (values
+  ('(select array_agg(f) from (select bloom_part_agg(id, 3, 30000, 0.01) as f from account where bloom_part(id, 3) > 0 group by bloom_part(id, 3)) s)'),
+  ('array[bloom_create_part(0, 2, 10), bloom_create_part(0, 2, 10)]'), ('array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 10, 0.01, 1)]'),
+  -- of the same size and k for another n or p
+  ('array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 12)]'), ('array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 10, 0.0101)]'),
+  ('bloom_create_part(0, 2, 10)'), ('null::bloomfilter'), ('''{}''::bloomfilter[]'), ('array[null]::bloomfilter[]')) v(what);
 -- also where part 0 has no keys
 select bloom_publish_filter('value', array[bloom_create_part(0, 3, 10),
 	(select bloom_part_agg(k::text, 3, 10, 0.01) from generate_series(1, 9) k where bloom_part(k::text, 3) = 1),
 	(select bloom_part_agg(k, 3, 10, 0.01) from generate_series(1, 9) k where bloom_part(k, 3) = 2)]);
-select bloom_publish_filter('value', bloom_create_part(0, 2, 10));
-select bloom_publish_filter('value', null::bloomfilter);
-select bloom_publish_filter('value', '{}'::bloomfilter[]);
-select bloom_publish_filter('value', array[null]::bloomfilter[]);
 -- too full is a warning that names the list, and is published
 set bloomfilter.overflow = ignore;
 select bloom_publish_filter('value', bloom_agg(id, 10000, 0.01)) > 0 as published from account;
