@@ -37,13 +37,13 @@ select opcname, amname, opcdefault from pg_opclass, pg_am am where opcmethod = a
 -- every object has a comment (types of arrays and rows are objects of their own from 18 or 17 on)
 select description from member where description !~ '\[\]$' and description !~ '^type bloom_(absorbed|change|definition|generation|list|live|owner|published|run)' and obj_description(objid, classid::regclass::name) is null order by description collate "C";
 -- every function is parallel safe and immutable, except
-select proname, provolatile, proparallel
+select provolatile, proparallel, string_agg(proname, ' ' order by proname)
 from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
-where proparallel <> 's' or provolatile <> 'i' order by 1;
+where proparallel <> 's' or provolatile <> 'i' group by 1, 2 order by 1, 2;
 -- every function is strict, except those that have something to do with a NULL
-select distinct proname
+select string_agg(distinct proname, ' ' order by proname)
 from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
-where not proisstrict and prokind = 'f' order by 1;
+where not proisstrict and prokind = 'f';
 -- every aggregate has what a parallel plan needs
 select m.description from member m join pg_aggregate a on m.classid = 'pg_proc'::regclass and a.aggfnoid::oid = m.objid
 where aggcombinefn = 0 or (aggtranstype = 'internal'::regtype and (aggserialfn = 0 or aggdeserialfn = 0));

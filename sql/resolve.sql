@@ -25,21 +25,23 @@ exception when others then
   return sqlstate || ' ' || sqlerrm;
 end $$;
 
-select key, pg_temp.resolved(format('bloom_agg(%s)', key)) from (values
+select resolved, string_agg(key, ' ' order by key collate "C") as keys from (values
   ('1'), ('1::smallint'), ('1::bigint'), ('10000000000'), ('1.5'), ('1::numeric'), ('1::real'), ('1::float8'), ('1::oid'), ('true'),
   ('''1'''), ('null'), ('''1''::text'), ('''1''::varchar'), ('''1''::varchar(9)'), ('''1''::char(9)'), ('''1''::name'), ('''1''::"char"'), ('''1''::citext'),
   ('1::pg_temp.small'), ('1::pg_temp.id'), ('''1''::pg_temp.word'), ('''00000000-0000-0000-0000-000000000001''::pg_temp.guid'),
   ('''00000000-0000-0000-0000-000000000001''::uuid'), ('''\x01''::bytea'), ('''10.0.0.1''::inet'), ('''10.0.0.0/8''::cidr'), ('''08:00:2b:01:02:03''::macaddr'),
   ('current_date'), ('localtimestamp'), ('now()'), ('row(1, ''x'')'), ('row(1, ''x'')::pg_temp.pair'), ('''1''::bloom_key'), ('''1''::text::bloom_key'),
-  ('''pg_class''::regclass'), ('1::money'), ('''1 day''::interval'), ('''1''::bit'), ('array[1]')) v(key);
+  ('''pg_class''::regclass'), ('1::money'), ('''1 day''::interval'), ('''1''::bit'), ('array[1]')) v(key), pg_temp.resolved(format('bloom_agg(%s)', key)) resolved group by 1 order by resolved collate "C";
 -- the same in each form: with n, p and seed of any type that they may have
-select key, more, pg_temp.resolved(format('bloom_agg(%s, %s)', key, more)) from
-  (values (1, '1'), (2, '1::smallint'), (3, '1::bigint'), (4, '''1'''), (5, '''1''::text'), (6, '''1''::citext'), (7, '1::pg_temp.small'), (8, '1.5')) k(i, key),
-  (values (1, '1000'), (2, '1000, 0.01'), (3, '1000::bigint, 0.01::float8'), (4, '1000::smallint, 0.01::real'), (5, '''1000'', ''0.01'''), (6, 'null, 0.01'),
-    (7, '1000, 1e-3, 7'), (8, '1000::bigint, 0.01, 7::bigint')) m(j, more) order by i, j;
-select key, more, pg_temp.resolved(format('bloom_part_agg(%s, %s)', key, more)) from
-  (values (1, '1'), (2, '1::smallint'), (3, '1::bigint'), (4, '''1'''), (5, '''1''::text'), (6, '''1''::citext')) k(i, key),
-  (values (1, '8, 1000, 0.01'), (2, '8::smallint, 1000::bigint, 0.01'), (3, '8, 1000, 0.01, 7')) m(j, more) order by i, j;
+select resolved, count(*), array_to_string(array_agg(distinct key collate "C"), ' ') as keys, array_to_string(array_agg(distinct more collate "C"), '; ') as more from
+  (values ('1'), ('1::smallint'), ('1::bigint'), ('''1'''), ('''1''::text'), ('''1''::citext'), ('1::pg_temp.small'), ('1.5')) k(key),
+  (values ('1000'), ('1000, 0.01'), ('1000::bigint, 0.01::float8'), ('1000::smallint, 0.01::real'), ('''1000'', ''0.01'''), ('null, 0.01'),
+    ('1000, 1e-3, 7'), ('1000::bigint, 0.01, 7::bigint')) m(more),
+  pg_temp.resolved(format('bloom_agg(%s, %s)', key, more)) resolved group by 1 order by resolved collate "C";
+select resolved, count(*), array_to_string(array_agg(distinct key collate "C"), ' ') as keys, array_to_string(array_agg(distinct more collate "C"), '; ') as more from
+  (values ('1'), ('1::smallint'), ('1::bigint'), ('''1'''), ('''1''::text'), ('''1''::citext')) k(key),
+  (values ('8, 1000, 0.01'), ('8::smallint, 1000::bigint, 0.01'), ('8, 1000, 0.01, 7')) m(more),
+  pg_temp.resolved(format('bloom_part_agg(%s, %s)', key, more)) resolved group by 1 order by resolved collate "C";
 -- functions and operators
 select call, pg_temp.resolved(call) from (values
   ('bloom_create(9) @> 1'), ('bloom_create(9) @> ''1'''), ('bloom_create(9) @> ''1''::text'), ('bloom_create(9) @> ''1''::citext'), ('bloom_create(9) @> null'),
