@@ -80,38 +80,6 @@ select pg_temp.expects('select from members where bloom_lookup(''few'', id)', 40
 select bloom_lookup('few', 1);
 rollback;
 
--- a live index is known by what the catalogs say of its index: the keys, and p
-create table live_few (id int);
-create index live_few_f on live_few using bloomfilter (id);
-insert into live_few select generate_series(1, 200);
-create table live_repeats (id int);
-create index live_repeats_f on live_repeats using bloomfilter (id);
-create index live_repeats_expression on live_repeats using bloomfilter ((id % 100));
-insert into live_repeats select g % 500 from generate_series(1, 5000) g;
-create table live_unknown (id int);
-create index live_unknown_f on live_unknown using bloomfilter (id);
-create table live_heir () inherits (live_unknown);
-create table live_half (id int, part int) partition by list (part);
-create table live_half_1 partition of live_half for values in (1);
-create table live_half_2 partition of live_half for values in (2);
-create index live_half_f on live_half using bloomfilter (id);
-insert into live_half select g, 1 + (hashint4(g) & 1) from generate_series(1, 10000) g;
-analyze live_few, live_repeats, live_half;
-create role regress_planner;
-grant select on members to regress_planner;
-select q, pg_temp.expects('select from members where ' || q, expected) from (values
-  ('bloom_index_contains(''live_few_f'', id)', 400), ('bloom_index_contains(''live_few'', ''id'', id)', 400), ('not bloom_index_contains(''live_few'', ''id'', id)', 19800),
-  ('bloom_index_contains(''live_few_f'', few)', 18000), ('bloom_index_contains(''live_repeats_f'', id)', 500), ('bloom_index_contains(''live_repeats_expression'', id)', 300),
-  ('bloom_index_contains(''live_half_f'', id)', 10000), ('bloom_index_contains(''live_half'', ''id'', id)', 10000), ('bloom_index_contains(''live_half_1'', ''id'', id)', 5000),
-  -- not known, or nothing that can be asked: the plan has no error
-  ('bloom_index_contains((select ''live_few_f''::regclass), id)', 4000), ('bloom_index_contains(''live_few'', ''missing'', id)', 4000), ('bloom_index_contains(''live_few'', id)', 4000),
-  ('bloom_index_contains(0, id)', 4000), ('bloom_index_contains(''live_unknown_f'', id)', 4000), ('bloom_index_contains(''live_unknown'', ''id'', id)', 4000)) v(q, expected);
-set role regress_planner;
-select pg_temp.expects('select from members where bloom_index_contains(''live_few_f'', id)', 4000);
-reset role;
-prepare live(regclass) as select from members where bloom_index_contains($1, id);
-select pg_temp.planned('live(''live_few_f'')', 400);
-
 -- filters made of a join's own sides count twice, by themselves and by the join: three of
 -- them must not make the planner join by nested loops over whole tables
 create temp table fact as select (hashint4(g) & 1048575) % 3000 as k1, (hashint4(g + 100000) & 1048575) % 3000 as k2, (hashint4(g + 200000) & 1048575) % 3000 as k3 from generate_series(1, 30000) g;
@@ -130,11 +98,4 @@ select pg_temp.joins('select count(*) from fact join dim1 on dim1.id = k1 join d
 where dim1.sel < 2 and dim2.sel < 2 and dim3.sel < 2
   and (select bloom_agg(id) from dim1 where sel < 2) @> k1 and (select bloom_agg(id) from dim2 where sel < 2) @> k2 and (select bloom_agg(id) from dim3 where sel < 2) @> k3');
 
--- EXPLAIN is no scan of the index
-select pg_stat_force_next_flush();
-select idx_scan from pg_stat_user_indexes where indexrelname = 'live_few_f';
-
-drop table live_few, live_repeats, live_heir, live_unknown, live_half;
-drop owned by regress_planner;
-drop role regress_planner;
 call pg_temp.drop_lists();

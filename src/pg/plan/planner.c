@@ -25,7 +25,6 @@
 #include "bf_estimate.h"
 #include "key/key.h"
 #include "list/list.h"
-#include "plan/selectivity.h"
 #include "value/filter.h"
 #include "base/pg_compat.h"
 #include "engines/engines.h"
@@ -47,11 +46,24 @@ bloomfilter_add_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(bfpg_modify_in_place((Node *) PG_GETARG_POINTER(0)));
 }
 
+/*
+ * The share where nothing is known of the filter: a column, a scalar subquery, another
+ * query's result.  It is meant for filters that let few rows pass, and large enough that three
+ * of them, made from the sides of a join, don't make PostgreSQL join whole tables by nested
+ * loops: with 0.05 and 0.1 it does.
+ */
+#define UNKNOWN_SHARE 0.2
+
 /* The largest guess: if it is wrong, NOT must not be expected to leave nothing. */
 #define LARGEST_SHARE 0.9
 
-double
-bfpg_share_of_rows(PlannerInfo *root, double keys, double others, double rate, Node *key, int varRelid)
+/*
+ * The share of a relation's rows whose key, an expression, passes a filter that holds so many
+ * keys and has this rate of false positives.  Others are keys that it knows not to be among them:
+ * where nothing is known of the column, it is taken to have both.
+ */
+static double
+share_of_rows(PlannerInfo *root, double keys, double others, double rate, Node *key, int varRelid)
 {
 	VariableStatData column;
 	bool		is_default;
@@ -98,9 +110,9 @@ share_of_shape(PlannerInfo *root, const bf_shape *shape, Node *key, int varRelid
 {
 	const bf_header *header = &shape->level[0];
 
-	return bfpg_share_of_rows(root, bf_estimate_keys(header) * header->parts,
-							  shape->levels > 1 ? (double) shape->others * header->parts : 0,
-							  shape->levels > 1 ? 0 : bf_estimate_rate(header), key, varRelid);
+	return share_of_rows(root, bf_estimate_keys(header) * header->parts,
+						 shape->levels > 1 ? (double) shape->others * header->parts : 0,
+						 shape->levels > 1 ? 0 : bf_estimate_rate(header), key, varRelid);
 }
 
 /*
@@ -126,9 +138,9 @@ estimate(PlannerInfo *root, Oid function, List *args, int varRelid)
 	bf_shape	shape;
 
 	if (!IsA(value, Const))
-		return BFPG_UNKNOWN_SHARE;
+		return UNKNOWN_SHARE;
 	if (value->consttype == TEXTOID)
-		return shape_of_list(function, value, &shape) ? share_of_shape(root, &shape, clause.key, varRelid) : BFPG_UNKNOWN_SHARE;
+		return shape_of_list(function, value, &shape) ? share_of_shape(root, &shape, clause.key, varRelid) : UNKNOWN_SHARE;
 	if (value->constisnull)
 		return 0.0;
 	bfpg_read_shape(value->constvalue, &shape);
@@ -190,7 +202,7 @@ bloomfilter_contains_support(PG_FUNCTION_ARGS)
 	}
 	if (!IsA(request, SupportRequestSelectivity))
 		PG_RETURN_POINTER(NULL);
-	wanted->selectivity = wanted->is_join ? BFPG_UNKNOWN_SHARE
+	wanted->selectivity = wanted->is_join ? UNKNOWN_SHARE
 		: estimate(wanted->root, wanted->funcid, wanted->args, wanted->varRelid);
 	PG_RETURN_POINTER(wanted);
 }
@@ -207,5 +219,5 @@ bloomfilter_contains_sel(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_contains_joinsel(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(BFPG_UNKNOWN_SHARE);
+	PG_RETURN_FLOAT8(UNKNOWN_SHARE);
 }
