@@ -66,6 +66,8 @@ add_column(BfpgRow *row, Form_pg_attribute attribute, unsigned expected)
 			bfpg_refuse_untyped("a column of the key");
 		row->has_untyped = true;
 		column->untyped = true;
+		if (OidIsValid(attribute->attcollation))
+			bfpg_check_collation(attribute->attcollation);
 		bfpg_read_as(column, expected);
 	}
 	else if (!bfpg_find_key_type(type, column))
