@@ -29,7 +29,6 @@ select count(*) as asked,
   count(*) filter (where of_all @> spelling::bloom_key) as untyped,
   count(*) filter (where bloom_contains_each(of_text, array[spelling, 'no', null]) = '{t,f,null}') as each,
   count(*) filter (where bloom_contains_each(of_text, ('{"' || spelling || '"}')::bloom_key) = '{t}') as each_untyped,
-  count(*) filter (where bloom_matches(of_text, array['no', spelling]) = array[spelling]) as matches,
   count(*) filter (where bloom_hash(spelling, 7) = bloom_hash(base, 7)) as hash,
   count(*) filter (where bloom_part(spelling, 1000) = bloom_part(base, 1000)) as part,
   count(*) filter (where bloom_hash(row(7, spelling)) = bloom_hash(row(7, base::char(400)))) as row

@@ -27,7 +27,6 @@ select statement, left(pg_temp.answer_of(statement), 8) from (values
   ('select bloom_contains(filter => f, key => c) from held, names'),
   ('select f @> any (cs) from held, names'),
   ('select bloom_contains_each(f, cs) from held, names'),
-  ('select bloom_matches(f, cs) from held, names'),
   ('select bloom_add(f, c) from held, names'),
   ('select bloom_add_all(f, cs) from held, names'),
   ('select bloom_add_all(f, (select array_agg(c) from names)) from held'),

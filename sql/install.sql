@@ -80,7 +80,6 @@ begin
   execute format('select f operator(%1$s.@>) 7 and f operator(%1$s.@>) any (array[1, 2])
       and %1$s.bloom_contains(t, ''x'') and ''x'' operator(%1$s.<@) t
       and %1$s.bloom_contains_each(f, array[1]) = array[true]
-      and %1$s.bloom_matches(f, array[1]) = array[1]
       and (%1$s.bloom_union(f, f)) operator(%1$s.=) (f operator(%1$s.|) f)
       and %1$s.bloom_cardinality(f) between 95 and 105 and (%1$s.bloom_stats(f)).n = 100
       and (f::text)::%1$s.bloomfilter operator(%1$s.=) f

@@ -28,7 +28,6 @@ select array_agg(bloom_index_contains('account_filter', k)) from unnest(array[1,
 -- arrays
 select bloom_index_contains_each('account_filter', array[[3, null], [-3, 5001]]);
 select bloom_index_contains_each('account', 'id', array[3, -3]), bloom_index_contains_each('account_filter', array[]::int[]);
-select bloom_index_matches('account_filter', array[7, -7, null, 5001]), bloom_index_matches('account', 'id', array[-1, 8]);
 
 -- an untyped key is read as the column's type does
 select bloom_index_contains('account_filter', '42'), bloom_index_contains('account', 'id', ' 042 ');
@@ -38,7 +37,7 @@ deallocate ask;
 select bloom_index_contains('account_filter', 'forty-two');
 select bloom_index_contains('account_filter', 42.0);
 select bloom_index_contains_each('account_filter', array['42']);
-select bloom_index_contains_each('account_filter', '{42,-42}'), bloom_index_matches('account', 'id', '{42,-42}');
+select bloom_index_contains_each('account_filter', '{42,-42}'), bloom_index_contains_each('account', 'id', '{42,-42}');
 select bloom_index_contains('account_filter', 'forty-two'::text);
 
 -- the same bytes as bloom_agg's, also after the filter has grown and of any page

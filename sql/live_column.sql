@@ -37,7 +37,7 @@ begin
   end;
   begin
     execute format('select bloom_index_contains(''typed'', %1$L, %2$L) and (bloom_index_contains_each(''typed'', %1$L, %3$L))[1]
-      and bloom_index_contains(%4$L, %2$L) and bloom_index_matches(''typed'', %1$L, %3$L) = %3$L::text[]', col, key, array[key], 'typed_' || col || '_idx') into held;
+      and bloom_index_contains(%4$L, %2$L) and (bloom_index_contains_each(%4$L, %3$L))[1]', col, key, array[key], 'typed_' || col || '_idx') into held;
   exception when others then
     held := sqlstate;
   end;

@@ -46,7 +46,6 @@ select statement, left(pg_temp.error_of(statement), 8) from (values
   ($$select bloom_contains(bloom_create(1), true)$$),
   ($$select bloom_contains_each(bloom_create(1), array[true])$$),
   ($$select bloom_contains_each(bloom_create(1), '{}'::boolean[])$$),
-  ($$select bloom_matches(bloom_create(1), array[true])$$),
   ($$select bloom_add(bloom_create(1), true)$$),
   ($$select bloom_add_all(bloom_create(1), array[true])$$),
   ($$select bloom_add_all(bloom_create(1), array[null::boolean])$$),

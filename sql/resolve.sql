@@ -47,7 +47,7 @@ select call, pg_temp.resolved(call) from (values
   ('bloom_create(9) @> 1'), ('bloom_create(9) @> ''1'''), ('bloom_create(9) @> ''1''::text'), ('bloom_create(9) @> ''1''::citext'), ('bloom_create(9) @> null'),
   ('bloom_create(9) @> row(1, ''x'')'), ('bloom_create(9) @> any (array[1])'), ('bloom_create(9) @> any (array[''1''])'), ('bloom_contains(bloom_create(9), ''1'')'),
   ('bloom_contains_each(bloom_create(9), ''{1}'')'), ('bloom_contains_each(bloom_create(9), array[1])'), ('bloom_contains_each(bloom_create(9), array[''1''])'),
-  ('bloom_matches(bloom_create(9), ''{1}'')'), ('bloom_matches(bloom_create(9), ''{1}''::text[])'), ('bloom_add(bloom_create(9), ''1'')'),
+  ('bloom_contains_each(bloom_create(9), ''{1}''::text[])'), ('bloom_add(bloom_create(9), ''1'')'),
   ('bloom_add(bloom_create(9), 1::bigint)'), ('bloom_hash(''1'')'), ('bloom_hash(1)')) v(call);
 -- a parameter without a type, in each form
 prepare p1 as select bloom_agg($1), bloom_agg($2, $3), bloom_agg($4, $5, $6), bloom_agg($7, $8, $9, $10), bloom_part_agg($11, $12, $13, $14);

@@ -21,8 +21,7 @@ select count(*) from held, members where f @> row(tenant::bigint, email::varchar
   and f @> row(tenant, email::pg_temp.mail) and f @> row(tenant, email::char(20));
 -- what has no type is read as the filter's column
 select f @> row(1, 'user1'), f @> row('1', 'user1'), f @> row(' 1 ', 'user1'), f @> row(2, 'user1'), row('1', 'user1') <@ f, f @> row(1, 'user1'::bloom_key) from held;
-select bloom_contains_each(f, array[row(1, 'user1'), row(2, 'user1')]), bloom_contains_each(f, array[row(1, 'user1'), null]::pg_temp.account[]),
-  bloom_matches(f, array[row(1, 'user1'), row(2, 'user1')]::pg_temp.account[]) from held;
+select bloom_contains_each(f, array[row(1, 'user1'), row(2, 'user1')]), bloom_contains_each(f, array[row(1, 'user1'), row(2, 'user1'), null]::pg_temp.account[]) from held;
 select pg_temp.answer_of(format('select f @> row(%s) from held', columns)) from (values
   ('1, 2'), ('''x'', ''y'''), ('1'), ('1, ''a'', 2'), ('''user1'', 1'), ('1::numeric, ''user1'''), ('1, null'), ('null::int, ''user1'''), ('1, ''user1''::bytea'), ('')) v(columns);
 select pg_temp.answer_of('select f @> 1 from held'), pg_temp.answer_of('select f @> ''(1,user1)'' from held'), pg_temp.answer_of('select bloom_add(bloom_create(9), 1) @> row(1, 2)'),

@@ -81,7 +81,6 @@ from filters f, keys e, (values
   ('select f @> %s from filters where k = %L'), ('select %s <@ f from filters where k = %L'),
   ('select bloom_contains(f, %s) from filters where k = %L'),
   ('select bloom_contains_each(f, array[%s]) from filters where k = %L'),
-  ('select bloom_matches(f, array[%s]) from filters where k = %L'),
   ('select bloom_add(f, %s) from filters where k = %L'),
   ('select bloom_add_all(f, array[%s]) from filters where k = %L')) v(s) order by 1;
 -- the message names both types, the hint a cast that gives a key of the filter's type
@@ -98,8 +97,7 @@ select bloom_contains_each(bloom_add_all(bloom_create(10), '{a,b}'::text[]), '{a
        bloom_contains_each(bloom_add_all(bloom_create(10), '{1,2}'::int[]), '{1,2}'::bigint[]),
        bloom_contains_each(bloom_add_all(bloom_create(10), '{1,2}'::pg_temp.smaller[]), '{1,2}'::pg_temp.ids),
        bloom_contains_each(bloom_add_all(bloom_create(10), '{1.50}'::numeric[]), '{1.5}'::numeric[]);
-select bloom_matches(bloom_add_all(bloom_create(10), '{1,2}'::pg_temp.ids), '{2,3,1}'::pg_temp.ids),
-       pg_typeof(bloom_matches(bloom_create(10), '{1,2}'::pg_temp.smaller[])) = 'pg_temp.smaller[]'::regtype;
+select bloom_contains_each(bloom_add_all(bloom_create(10), '{1,2}'::pg_temp.ids), '{2,3,1}'::pg_temp.ids);
 -- keys longer than a page, stored compressed and out of line
 create temp table long_keys as select repeat('abc', 50000) as k union all select string_agg(md5(i::text), '') from generate_series(1, 5000) i;
 select bool_and(f @> k), bool_or(f @> (k || 'x')) from long_keys, (select bloom_agg(k) f from long_keys offset 0) s;

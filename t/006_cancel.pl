@@ -67,7 +67,6 @@ my @long = (
 		'SET bloomfilter.cache_size = 0; '
 		  . telling("bloom_contains_each($f, array(SELECT generate_series(1, $rows / 5)))")
 	],
-	[ 'bloom_matches', telling("bloom_matches($f, array(SELECT generate_series(1, $rows)))") ],
 	[
 		'storing what was made',
 		"INSERT INTO sink SELECT bloom_add(f, 5) FROM big WHERE id = 1 RETURNING nextval('returned')"
@@ -169,7 +168,6 @@ my @begun = (
 	[ 'equality', "f = $cancel f END" ],
 	[ 'bloom_verify', "bloom_verify($cancel f END)" ],
 	[ 'bloom_contains_each', "bloom_contains_each(f, $cancel '{1,2}'::int[] END)" ],
-	[ 'bloom_matches', "bloom_matches(f, $cancel '{1,2}'::int[] END)" ],
 );
 $_->[1] = telling($_->[1], $stored) foreach @begun;
 push @begun,

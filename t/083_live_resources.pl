@@ -67,7 +67,7 @@ CREATE INDEX wide_id ON wide USING bloomfilter (id);
 CREATE INDEX wide_btree ON wide (id);
 SET max_parallel_workers_per_gather = 0;
 EOC
-foreach my $question ("bloom_index_contains('wide', 'id', 1)", "bloom_index_contains('wide_id', 1)", "bloom_index_matches('wide', 'id', array[1, 2])",
+foreach my $question ("bloom_index_contains('wide', 'id', 1)", "bloom_index_contains('wide_id', 1)", "bloom_index_contains_each('wide', 'id', array[1, 2])",
 	"count(*) FROM bloom_index_partitions('wide', 'id', 1)", "count(*) FROM bloom_search(NULL::wide, 'id', 1)")
 {
 	my $locks = "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND relation::regclass::text ~ '^wide'";

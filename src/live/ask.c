@@ -16,7 +16,6 @@
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_contains);
 PG_FUNCTION_INFO_V1(bloomfilter_index_contains_each);
-PG_FUNCTION_INFO_V1(bloomfilter_index_matches);
 PG_FUNCTION_INFO_V1(bloomfilter_index_partitions);
 PG_FUNCTION_INFO_V1(bloomfilter_index_explain);
 
@@ -143,47 +142,24 @@ ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, u
 	}
 }
 
-/*
- * Asks for all keys of the call's array; found[i] tells of keys->hashes[i].  Returns the
- * question, whose coder reads the array's keys.
- */
-static BfpgLiveQuestion *
-answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys, uint8 **found)
+/* A boolean for each key, in an array of the same shape. */
+Datum
+bloomfilter_index_contains_each(PG_FUNCTION_ARGS)
 {
 	BfpgLiveCall call = read_call(fcinfo, true);
 	BfpgLiveQuestion *question = open_question(fcinfo, &call);
 	bf_header	whole = {.parts = 1};
+	BfpgKeyArray keys;
+	uint8	   *found;
 
 	refuse_compressed(&question->targets);
 	/* All targets mostly have one seed, so that keys are hashed once. */
 	if (question->targets.count > 0)
 		whole.seed = question->targets.targets[0].live.header.seed;
-	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(call.key_arg)), &question->coder, &whole, keys);
-	*found = palloc0(keys->count + 1);
-	ask_targets_array(question, whole.seed, keys, *found);
-	return question;
-}
-
-/* A boolean for each key, in an array of the same shape. */
-Datum
-bloomfilter_index_contains_each(PG_FUNCTION_ARGS)
-{
-	BfpgKeyArray keys;
-	uint8	   *found;
-
-	answer_array(fcinfo, &keys, &found);
+	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(call.key_arg)), &question->coder, &whole, &keys);
+	found = palloc0(keys.count + 1);
+	ask_targets_array(question, whole.seed, &keys, found);
 	return bfpg_key_array_answers(&keys, found);
-}
-
-/* The keys that may be there, in their order, in one dimension. */
-Datum
-bloomfilter_index_matches(PG_FUNCTION_ARGS)
-{
-	BfpgKeyArray keys;
-	uint8	   *found;
-	BfpgLiveQuestion *question = answer_array(fcinfo, &keys, &found);
-
-	return bfpg_key_array_matches(&keys, found, &question->coder);
 }
 
 List *

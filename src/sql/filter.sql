@@ -35,18 +35,6 @@ CREATE FUNCTION bloom_shrink(filter bloomfilter, p double precision DEFAULT NULL
 COMMENT ON FUNCTION bloom_shrink(bloomfilter, double precision) IS 'filter folded to the smallest size that keeps rate p for the keys that it holds';
 
 --
--- Asking
---
-
-CREATE FUNCTION bloom_matches(filter bloomfilter, keys anyarray) RETURNS anyarray
-	AS 'MODULE_PATHNAME', 'bloomfilter_matches' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_matches(bloomfilter, anyarray) IS 'the keys of an array that the filter may contain';
-
-CREATE FUNCTION bloom_matches(filter bloomfilter, keys bloom_key) RETURNS text[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_matches' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_matches(bloomfilter, bloom_key) IS 'the same for an array that is written as text';
-
---
 -- Knowing
 --
 

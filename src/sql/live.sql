@@ -14,22 +14,6 @@ COMMENT ON ACCESS METHOD bloomfilter IS 'live index: an index that is a Bloom fi
 -- back: STABLE.
 --
 
-CREATE FUNCTION bloom_index_matches(index regclass, keys anyarray) RETURNS anyarray
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_matches(regclass, anyarray) IS 'the keys of an array that rows of the index may have';
-
-CREATE FUNCTION bloom_index_matches(relation regclass, column_name name, keys anyarray) RETURNS anyarray
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_matches(regclass, name, anyarray) IS 'the keys of an array that rows of the table may have in the column';
-
-CREATE FUNCTION bloom_index_matches(index regclass, keys bloom_key) RETURNS text[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_matches(regclass, bloom_key) IS 'the same for an array that is written as text';
-
-CREATE FUNCTION bloom_index_matches(relation regclass, column_name name, keys bloom_key) RETURNS text[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_matches(regclass, name, bloom_key) IS 'the same for an array that is written as text';
-
 -- Not strict: the first argument is a NULL of the table's row type.  It runs a query.
 CREATE FUNCTION bloom_search("table" anyelement, column_name name, key anycompatible) RETURNS SETOF anyelement
 	AS 'MODULE_PATHNAME', 'bloomfilter_search' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 10;

@@ -26,7 +26,7 @@ BEGIN
 		-- By slices of the stored value, and many keys in one call.
 		EXECUTE format('SELECT count(*) FROM (%s) AS s, stored WHERE id = %s AND NOT bloom_contains(filter, k)',
 			keys_of(r.kind, 1, least(r.keys, 50)), r.id) INTO missing;
-		EXECUTE format('SELECT cardinality(bloom_matches(filter, array(SELECT k FROM (%s) AS s))) FROM stored WHERE id = %s',
+		EXECUTE format('SELECT cardinality(array_positions(bloom_contains_each(filter, array(SELECT k FROM (%s) AS s)), true)) FROM stored WHERE id = %s',
 			keys_of(r.kind, 1, r.keys), r.id) INTO passed;
 		INSERT INTO answer VALUES (r.kind, r.shape, missing + r.keys - passed, NULL);
 	END LOOP;

@@ -12,7 +12,6 @@
 PG_FUNCTION_INFO_V1(bloomfilter_contains);
 PG_FUNCTION_INFO_V1(bloomfilter_contained);
 PG_FUNCTION_INFO_V1(bloomfilter_contains_each);
-PG_FUNCTION_INFO_V1(bloomfilter_matches);
 PG_FUNCTION_INFO_V1(bloomfilter_explain);
 
 /* What a call site keeps between calls. */
@@ -60,40 +59,20 @@ bloomfilter_contained(PG_FUNCTION_ARGS)
 	return contains(fcinfo, 1, 0);
 }
 
-/* Asks for all keys of the array in argument 1; found[i] tells of keys->hashes[i]. */
-static uint8 *
-answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys)
-{
-	BfpgQuestion *question = open_question(fcinfo, 0, 1, true);
-	uint8	   *found;
-
-	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(1)),
-				   &question->coder, question->access.header, keys);
-	found = palloc(keys->count + 1);
-	bfpg_access_contains_hashes(&question->access, keys->hashes, keys->count, found);
-	bfpg_access_close(&question->access);
-	return found;
-}
-
 /* A boolean for each key, in an array of the same shape. */
 Datum
 bloomfilter_contains_each(PG_FUNCTION_ARGS)
 {
+	BfpgQuestion *question = open_question(fcinfo, 0, 1, true);
 	BfpgKeyArray keys;
-	uint8	   *found = answer_array(fcinfo, &keys);
+	uint8	   *found;
 
+	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(1)),
+				   &question->coder, question->access.header, &keys);
+	found = palloc(keys.count + 1);
+	bfpg_access_contains_hashes(&question->access, keys.hashes, keys.count, found);
+	bfpg_access_close(&question->access);
 	return bfpg_key_array_answers(&keys, found);
-}
-
-/* The keys that may be in the filter, in their order, in one dimension. */
-Datum
-bloomfilter_matches(PG_FUNCTION_ARGS)
-{
-	BfpgKeyArray keys;
-	uint8	   *found = answer_array(fcinfo, &keys);
-
-	return bfpg_key_array_matches(&keys, found,
-								  &((BfpgQuestion *) fcinfo->flinfo->fn_extra)->coder);
 }
 
 void

@@ -213,12 +213,7 @@ typedef struct BfpgKeyArray
 extern void bfpg_key_array(ArrayType *array, BfpgKeyCoder *coder,
 						   const bf_header *header, BfpgKeyArray *result);
 
-/*
- * What is answered of the keys, found[i] telling of hashes[i]: a boolean for each, in
- * an array of the same shape; or those that were found, in one dimension.
- */
+/* A boolean for each of the keys, in an array of the same shape; found[i] tells of hashes[i]. */
 extern Datum bfpg_key_array_answers(const BfpgKeyArray *keys, const uint8 *found);
-extern Datum bfpg_key_array_matches(BfpgKeyArray *keys, const uint8 *found,
-									BfpgKeyCoder *coder);
 
 #endif							/* BFPG_KEY_H */

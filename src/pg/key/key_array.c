@@ -67,17 +67,3 @@ bfpg_key_array_answers(const BfpgKeyArray *keys, const uint8 *found)
 	}
 	PG_RETURN_ARRAYTYPE_P(answers);
 }
-
-Datum
-bfpg_key_array_matches(BfpgKeyArray *keys, const uint8 *found, BfpgKeyCoder *coder)
-{
-	int			count = 0;
-	int			i;
-
-	for (i = 0; i < keys->count; i++)
-		if (found[i])
-			keys->keys[count++] = keys->keys[keys->places[i]];
-	PG_RETURN_ARRAYTYPE_P(construct_array(keys->keys, count, coder->element,
-										  coder->length, coder->by_value,
-										  coder->align));
-}
