@@ -29,8 +29,7 @@ typedef enum field_kind
 	IN_HEX,
 	A_NAME,
 	A_UUID,
-	AN_EXPORTER,
-	A_RATE
+	AN_EXPORTER
 } field_kind;
 
 typedef struct field
@@ -59,7 +58,6 @@ static const field fields[] = {
 	FIELD(spread, IN_DIGITS, false, 0, FEED_MOST_SECONDS),
 	FIELD(heartbeat, IN_DIGITS, true, 1, FEED_MOST_SECONDS),
 	FIELD(expires, IN_DIGITS, true, 0, INT64_MAX),
-	FIELD(rate, A_RATE, true, 0, 0),
 	FIELD(changes_sum, IN_HEX, true, 0, 0),
 	FIELD(parts, IN_DIGITS, false, 1, FEED_MOST_PARTS)
 };
@@ -72,7 +70,6 @@ read_field(feed_manifest *manifest, const field *f, const char *value)
 	char	   *at = (char *) manifest + f->at;
 	uint8_t		bytes[FEED_EXPORTER_BYTES / 2];
 	uint64_t	number;
-	char	   *end;
 
 	switch (f->kind)
 	{
@@ -90,12 +87,9 @@ read_field(feed_manifest *manifest, const field *f, const char *value)
 			return feed_is_name(value);
 		case A_UUID:
 			return feed_uuid_read(manifest->identity, value);
-		case AN_EXPORTER:
+		default:
 			snprintf(at, FEED_EXPORTER_BYTES + 1, "%s", value);
 			return feed_from_hex(bytes, sizeof bytes, value);
-		default:
-			manifest->rate = strtod(value, &end);
-			return strspn(value, "0123456789.e-") == strlen(value) && *end == '\0' && manifest->rate >= 0 && manifest->rate <= 1;
 	}
 }
 
@@ -115,10 +109,6 @@ add_field(FILE *to, const feed_manifest *manifest, const field *f)
 		case A_UUID:
 			feed_uuid_text(identity, manifest->identity);
 			fprintf(to, "%s %s\n", f->word, identity);
-			break;
-		case A_RATE:
-			if (manifest->rate > 0)
-				fprintf(to, "%s %.6g\n", f->word, manifest->rate);
 			break;
 		default:
 			memcpy(&number, at, sizeof number);

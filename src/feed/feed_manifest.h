@@ -53,7 +53,6 @@ typedef struct feed_manifest
 	uint64_t	spread;			/* seconds */
 	uint64_t	heartbeat;		/* seconds; 0: none */
 	uint64_t	expires;		/* 0: never */
-	double		rate;			/* 0: not known */
 	uint64_t	parts;
 	feed_file  *wholes;
 	feed_file  *patches;

@@ -685,7 +685,7 @@ def manifest(changes=(), drop=(), add="", signers=(), tail=b""):
         "name": "public.users_filter", "identity": "0f8fad5b-d9cb-469f-a165-70867728950e",
         "exporter": "5d9f6f3c1b2a4e70", "serial": str(EPOCH + 3000), "content": str(EPOCH + 2000),
         "epoch": str(EPOCH), "sum": "0123456789abcdef", "true_at": str(EPOCH + 2900),
-        "poll": "10", "spread": "0", "heartbeat": "20", "expires": str(EPOCH + 86400000000), "rate": "0.00998",
+        "poll": "10", "spread": "0", "heartbeat": "20", "expires": str(EPOCH + 86400000000),
         "parts": "1", "whole": "0 %d 384 %s" % (EPOCH, "ab" * 32),
         "patch": "set %d %d 100 %s" % (EPOCH, EPOCH + 1000, "cd" * 32),
         "patch2": "set %d %d %d %s" % (EPOCH + 1000, EPOCH + 2000, len(blob), hashlib.sha256(blob).hexdigest()),
@@ -742,7 +742,7 @@ def manifests():
     yield "no_patches", "-", "-", manifest({"content": str(EPOCH)}, drop=("patch", "patch2", "inline"), signers="a")
     yield "no_inline", "-", "-", manifest(drop=("inline",), signers="a")
     yield "no_heartbeat_no_expires_no_rate_no_true_at", "-", "-", manifest(
-        drop=("heartbeat", "expires", "rate", "true_at"), signers="a")
+        drop=("heartbeat", "expires", "true_at"), signers="a")
     yield "longest_waits", "-", "-", manifest({"poll": "3600", "spread": "3600", "heartbeat": "3600"}, signers="a")
     yield "name_of_other_languages", "-", "-", manifest({"name": "\u7528\u6237.\u05de\u05e9\u05ea\u05de\u05e9\u05d9\u05dd"}, signers="a")
     good = {
@@ -859,7 +859,6 @@ def manifests():
         "inline_without_padding": manifest({"inline": "AAA"}),
         "inline_of_odd_bits": manifest({"inline": "AAB="}),
         "inline_beyond": manifest({"inline": base64.b64encode(bytes(16385)).decode()}),
-        "rate_is_no_number": manifest({"rate": "often"}),
     }
     for name, data in bad.items():
         yield name, "line", "signature", data

@@ -282,7 +282,6 @@ resume(exporter *e)
 static void
 say(const exporter *e, bool epoch, size_t bits, size_t changes)
 {
-	const feed_manifest *m = &e->folder.manifest;
 	char		what[64];
 
 	if (e->quiet)
@@ -293,7 +292,8 @@ say(const exporter *e, bool epoch, size_t bits, size_t changes)
 		snprintf(what, sizeof what, "%zu changes", changes);
 	else
 		snprintf(what, sizeof what, "%zu bits", bits);
-	announce("%s: serial %llu, %s, rate %.3g", e->plan.to, (unsigned long long) m->serial, what, m->rate);
+	announce("%s: serial %llu, %s, rate %.3g", e->plan.to, (unsigned long long) e->folder.manifest.serial, what,
+			 image_figures(&e->source.news.image).rate);
 }
 
 /* Exports what is new; what could not be passed on is tried again, and stays new till then. */

@@ -169,7 +169,6 @@ export_news(list_folder *f, list_news *news, const folder_news *p, feed_manifest
 	next->spread = f->plan->spread;
 	next->heartbeat = f->plan->heartbeat;
 	next->expires = f->plan->expires == 0 ? 0 : time_now() + f->plan->expires * 1000000;
-	next->rate = image_figures(&news->image).rate;
 	memcpy(next->exporter, f->exporter, sizeof next->exporter);
 	folder_touch_unnamed(f, next);
 	return write_manifest(f, next);
