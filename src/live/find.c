@@ -130,12 +130,9 @@ covers_column(Relation table, Relation index, const char *column)
 		get_collation_isdeterministic(attribute->attcollation);
 }
 
-/*
- * Opens the index that answers for an open table: one to be trusted if there is one.  NULL if
- * there is none.  Who doesn't wait passes indexes by that somebody has locked.
- */
+/* Opens the index that answers for an open table: one to be trusted if there is one.  NULL if there is none. */
 static Relation
-open_best_index(Relation table, const Wanted *wanted, bool wait)
+open_best_index(Relation table, const Wanted *wanted)
 {
 	Relation	best = NULL;
 	ListCell   *cell;
@@ -147,9 +144,7 @@ open_best_index(Relation table, const Wanted *wanted, bool wait)
 
 		if (wanted->column == NULL && !list_member_oid(wanted->indexes, candidate))
 			continue;
-		if (!wait && !ConditionalLockRelationOid(candidate, AccessShareLock))
-			continue;
-		index = index_open(candidate, wait ? AccessShareLock : NoLock);
+		index = index_open(candidate, AccessShareLock);
 		if (!bfpg_is_live(index) ||
 			(wanted->column != NULL && !covers_column(table, index, wanted->column)) ||
 			(best != NULL && bfpg_live_usable(best)))
@@ -164,26 +159,12 @@ open_best_index(Relation table, const Wanted *wanted, bool wait)
 	return best;
 }
 
-Oid
-bfpg_live_index_of_column(Relation table, const char *column)
-{
-	Wanted		wanted = {column, NIL, false};
-	Relation	index = open_best_index(table, &wanted, false);
-	Oid			oid;
-
-	if (index == NULL)
-		return InvalidOid;
-	oid = RelationGetRelid(index);
-	index_close(index, NoLock);
-	return oid;
-}
-
 /* Adds the index that answers for a locked table.  Returns whether there is any. */
 static bool
 add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
 {
 	Relation	table = table_open(oid, NoLock);
-	Relation	index = open_best_index(table, wanted, true);
+	Relation	index = open_best_index(table, wanted);
 
 	if (index != NULL)
 	{

@@ -207,13 +207,6 @@ check_row_security(Oid table)
 }
 
 bool
-bfpg_live_may_ask(Relation index)
-{
-	return may_read(index) &&
-		check_enable_rls(index->rd_index->indrelid, InvalidOid, true) != RLS_ENABLED;
-}
-
-bool
 bfpg_live_check_rights(Relation index)
 {
 	Oid			table = index->rd_index->indrelid;

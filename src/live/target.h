@@ -86,12 +86,6 @@ extern void bfpg_live_search_targets(BfpgLiveTargets *targets);
 extern void bfpg_live_begin_ask(const BfpgLiveTargets *targets, BfpgLiveTarget *target);
 extern void bfpg_live_end_ask(const BfpgLiveTargets *targets, const BfpgLiveTarget *target);
 
-/*
- * Finds a live index of all rows' values in a locked table's column, and locks it;
- * InvalidOid if there is none that can be locked without waiting.
- */
-extern Oid	bfpg_live_index_of_column(Relation table, const char *column);
-
 /* open.c */
 
 /* Locks an index and its table, and returns the table.  Throws if the index is gone. */
@@ -131,8 +125,6 @@ extern bool bfpg_live_lock_if_free(Oid index);
  * later transaction than the index, and leave one without if they are cancelled.
  */
 extern bool bfpg_live_is_built(Oid index);
-
-extern bool bfpg_live_may_ask(Relation index);
 
 /*
  * Throws unless the user may.  Returns whether nothing but a change of the table or of
