@@ -69,25 +69,17 @@ nearest(const bf_decimal *decimal, bool real, double *value)
 static const char *
 read_float(const char *text, size_t length, bool real, uint8_t *bytes, size_t *key_length)
 {
-	const uint64_t infinity = UINT64_C(0x7ff0000000000000);
 	const char *special = bf_text_special(text, length);
 	bf_decimal	decimal;
 	double		value;
 
 	if (special != NULL)
-	{
-		uint64_t	sign = (uint64_t) (special[0] == '-') << 63;
-		uint64_t	nan = (uint64_t) (special[0] == 'N') << 51;
-
-		bf_store_le64(bytes, sign | infinity | nan);
-		*key_length = sizeof infinity;
-		return NULL;
-	}
-	if (!bf_text_decimal(text, length, &decimal))
+		value = special[0] == 'N' ? (double) NAN : (double) INFINITY;
+	else if (!bf_text_decimal(text, length, &decimal))
 		return bad_float;
-	if (!nearest(&decimal, real, &value))
+	else if (!nearest(&decimal, real, &value))
 		return bad_range;
-	*key_length = bf_key_float(decimal.negative ? -value : value, bytes);
+	*key_length = bf_key_float(text[0] == '-' ? -value : value, bytes);
 	return NULL;
 }
 
