@@ -303,7 +303,7 @@ filter_open(PyObject *type, PyObject *args)
 	if (self == NULL ||
 		!PyArg_ParseTuple(args, "O&Ipz:_open", PyUnicode_FSConverter, &path, &flags, &watched, &identity))
 	{
-		Py_XDECREF(self);
+		Py_XDECREF((PyObject *) self);
 		return NULL;
 	}
 	Py_BEGIN_ALLOW_THREADS
@@ -337,7 +337,7 @@ filter_from_bytes(PyObject *type, PyObject *args)
 
 	if (self == NULL || !PyArg_ParseTuple(args, "y*I:_from_bytes", &view, &flags))
 	{
-		Py_XDECREF(self);
+		Py_XDECREF((PyObject *) self);
 		return NULL;
 	}
 	code = bloomfilter_open_memory(view.buf, (size_t) view.len, flags | BLOOMFILTER_COPY, &self->own, &detail);

@@ -4,7 +4,7 @@
  */
 #include "native.h"
 
-#include "keys.h"
+#include "handle.h"
 
 PyObject   *encode_function;
 PyObject   *error_function;
