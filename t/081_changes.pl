@@ -198,6 +198,10 @@ $session->query('SET ROLE column_reader');
 is($session->query("SELECT count(*) > 1 FROM bloom_index_changes('keys_id', NULL)"), 't', 'who may read the column, may');
 $session->query('RESET ROLE');
 is($session->query("SELECT count(*) FROM (SELECT bloom_index_changes('keys_id', NULL) LIMIT 2) AS t"), '2', 'a query may end before the last row');
+# An exporter looks each second, and its role may have a limit.
+$session->query("SET work_mem = '64kB'; SET temp_file_limit = 0");
+is($session->query("SELECT count((c).part) > 10 FROM (SELECT bloom_index_changes('small_id', NULL) AS c OFFSET 0) AS r"), 't', 'rows are told one by one, without a temporary file');
+$session->query('RESET work_mem; RESET temp_file_limit');
 
 # A standby, and the same one when it has become a primary: the session goes on.
 {

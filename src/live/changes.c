@@ -24,13 +24,14 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/xlog.h"
 #include "access/xlogrecovery.h"
 #include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
-#include "utils/tuplestore.h"
 
 #include "bf_bits.h"
 #include "bf_format.h"
@@ -67,14 +68,18 @@ StaticAssertDecl(sizeof(ChangesToken) == 16 + sizeof(ChangesBuild) + 8 && sizeof
 
 typedef struct ChangesState
 {
-	ReturnSetInfo *result;
+	Oid			oid;
 	BfpgLive	live;
 	ChangesToken token;
 	TimestampTz true_at;		/* 0: not known */
 	bool		whole;
 	XLogRecPtr	since;			/* 0 if whole: all pages are beyond it */
-	BlockNumber home;			/* the page of level 0 that is looked at */
-	List	   *changed;		/* bytea: blocks of this page and of those below it */
+	BlockNumber home;			/* the page of level 0 that is looked at next */
+	BufferAccessStrategy strategy;
+	TupleDesc	desc;
+	MemoryContext context;		/* of the rows that wait: a page's and those below it, or what comes before all pages */
+	List	   *rows;
+	int			told;			/* of these */
 } ChangesState;
 
 static void
@@ -141,28 +146,24 @@ begin(ChangesState *state, Relation index, bytea *since)
 	}
 }
 
-static bytea *
-copied(const void *bytes, size_t length)
-{
-	bytea	   *copy = palloc(VARHDRSZ + length);
-
-	SET_VARSIZE(copy, VARHDRSZ + length);
-	memcpy(VARDATA(copy), bytes, length);
-	return copy;
-}
-
-/* A row, whose part and block are null where they are less than 0: the first one has the token. */
+/* Adds a row, whose part and block are null where they are less than 0: the first one has the token. */
 static void
-put_row(const ChangesState *state, int64 part, int64 block, bytea *bytes)
+add_row(ChangesState *state, int64 part, int64 block, const void *bytes, size_t length)
 {
+	MemoryContext old = MemoryContextSwitchTo(state->context);
 	bool		first = part < 0;
+	bytea	   *copy = palloc(VARHDRSZ + length);
 	Datum		values[COLUMNS] = {
-		Int32GetDatum((int32) part), Int64GetDatum(block), PointerGetDatum(bytes),
+		Int32GetDatum((int32) part), Int64GetDatum(block), PointerGetDatum(copy),
 		Int64GetDatum((int64) bf_hash(&state->token.build, sizeof(ChangesBuild), 0)), TimestampTzGetDatum(state->true_at)
 	};
 	bool		nulls[COLUMNS] = {first, block < 0, false, !first, !first || state->true_at == 0};
 
-	tuplestore_putvalues(state->result->setResult, state->result->setDesc, values, nulls);
+	SET_VARSIZE(copy, VARHDRSZ + length);
+	memcpy(VARDATA(copy), bytes, length);
+	state->rows = lappend(state->rows, heap_form_tuple(state->desc, values, nulls));
+	pfree(copy);
+	MemoryContextSwitchTo(old);
 }
 
 static void
@@ -170,37 +171,31 @@ take_page(const BfpgLiveNode *node, void *argument)
 {
 	ChangesState *state = (ChangesState *) argument;
 	const BfpgLive *live = &state->live;
+	uint32		at = state->home - BFPG_LIVE_FIRST_PAGE;
 	uint64		length = (uint64) bfpg_live_page_blocks(live, state->home) << (live->header.log2_block_bits - 3);
 	const uint8 *blocks = bfpg_live_block(node->page, BFPG_LIVE_BLOCKS_AT);
 
 	if (state->whole ? bf_count_bits(blocks, length, NULL) != 0 : PageGetLSN(node->page) > state->since)
-		state->changed = lappend(state->changed, copied(blocks, length));
+		add_row(state, at / live->pages_per_part, (int64) (at % live->pages_per_part) * live->blocks_per_page, blocks, length);
 }
 
-/* Rows are put when no page is locked any more. */
+/* Takes the next changed page, if any.  The index stays locked between two calls, but not open. */
 static void
-put_pages(ChangesState *state, Relation index)
+take_changed(ChangesState *state)
 {
-	const BfpgLive *live = &state->live;
-	/* Else an index that is looked at each second would drive all others from memory. */
-	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
-	ListCell   *cell;
+	Relation	index = index_open(state->oid, NoLock);
 
-	for (state->home = BFPG_LIVE_FIRST_PAGE; state->home < bfpg_live_fixed_pages(live); state->home++)
-	{
-		uint32		at = state->home - BFPG_LIVE_FIRST_PAGE;
-
-		bfpg_live_walk(index, state->home, strategy, take_page, state);
-		foreach(cell, state->changed)
-			put_row(state, at / live->pages_per_part, (int64) (at % live->pages_per_part) * live->blocks_per_page, lfirst(cell));
-		list_free_deep(state->changed);
-		state->changed = NIL;
-	}
+	MemoryContextReset(state->context);
+	state->rows = NIL;
+	state->told = 0;
+	for (; state->rows == NIL && state->home < bfpg_live_fixed_pages(&state->live); state->home++)
+		bfpg_live_walk(index, state->home, state->strategy, take_page, state);
+	index_close(index, NoLock);
 }
 
 /* The headers of parts to which no bit was set, with the key type that the index has. */
 static void
-put_headers(const ChangesState *state)
+add_headers(ChangesState *state)
 {
 	bf_header	header = state->live.header;
 	uint8		bytes[BF_HEADER_BYTES];
@@ -212,26 +207,60 @@ put_headers(const ChangesState *state)
 	{
 		header.part = (uint16) part;
 		bf_header_copy(&header, bytes);
-		put_row(state, part, -1, copied(bytes, sizeof bytes));
+		add_row(state, part, -1, bytes, sizeof bytes);
 	}
 }
 
-Datum
-bloomfilter_index_changes(PG_FUNCTION_ARGS)
+static ChangesState *
+first_call(FunctionCallInfo fcinfo)
 {
-	ChangesState state = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
+	ChangesState *state = palloc0(sizeof *state);
 	Relation	index;
 
 	if (PG_ARGISNULL(0))
 		bfpg_refuse_null("index");
-	InitMaterializedSRF(fcinfo, 0);
-	index = bfpg_live_open_whole(PG_GETARG_OID(0));
+	if (get_call_result_type(fcinfo, NULL, &state->desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "bloom_index_changes must return rows");
+	BlessTupleDesc(state->desc);
+	state->oid = PG_GETARG_OID(0);
+	state->home = BFPG_LIVE_FIRST_PAGE;
+	state->context = AllocSetContextCreate(CurrentMemoryContext, "bloomfilter changes", ALLOCSET_DEFAULT_SIZES);
+	/* Else an index that is looked at each second would drive all others from memory. */
+	state->strategy = GetAccessStrategy(BAS_BULKREAD);
+	index = bfpg_live_open_whole(state->oid);
 	check_logged(index);
-	begin(&state, index, PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1));
-	put_row(&state, -1, -1, copied(&state.token, sizeof state.token));
-	if (state.whole)
-		put_headers(&state);
-	put_pages(&state, index);
+	begin(state, index, PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1));
 	index_close(index, NoLock);
-	return (Datum) 0;
+	add_row(state, -1, -1, &state->token, sizeof state->token);
+	if (state->whole)
+		add_headers(state);
+	return state;
+}
+
+/*
+ * A page at each call, as each is sent: all together would be written to a temporary file, which an exporter
+ * would do each second, and which temp_file_limit refuses.
+ */
+Datum
+bloomfilter_index_changes(PG_FUNCTION_ARGS)
+{
+	FuncCallContext *call;
+	ChangesState *state;
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext old;
+
+		call = SRF_FIRSTCALL_INIT();
+		old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
+		call->user_fctx = first_call(fcinfo);
+		MemoryContextSwitchTo(old);
+	}
+	call = SRF_PERCALL_SETUP();
+	state = (ChangesState *) call->user_fctx;
+	if (state->told == list_length(state->rows))
+		take_changed(state);
+	if (state->rows == NIL)
+		SRF_RETURN_DONE(call);
+	SRF_RETURN_NEXT(call, HeapTupleGetDatum((HeapTuple) list_nth(state->rows, state->told++)));
 }
