@@ -49,6 +49,8 @@ func readLevel(b []byte) (*header, error) {
 		return nil, invalid("block_bits", "block size is not between 2^9 and 2^16 bits")
 	case l.blocks < 1:
 		return nil, invalid("blocks", "number of blocks is zero")
+	case l.bitsSet > l.blocksBytes()*8:
+		return nil, invalid("bits_set", "number of set bits does not match the blocks")
 	}
 	return l, nil
 }
