@@ -94,14 +94,6 @@ next_listed(cursor *c, touched *t)
 	return true;
 }
 
-/* Notes the bits in which 8 bytes differ. */
-static void
-note_word(touched *t, uint64_t differ, uint32_t first)
-{
-	for (; differ != 0; differ &= differ - 1)
-		t->positions[t->count++] = (uint16_t) (first + (uint32_t) __builtin_ctzll(differ));
-}
-
 static bool
 next_different(cursor *c, touched *t)
 {
@@ -111,13 +103,15 @@ next_different(cursor *c, touched *t)
 	{
 		const uint8_t *before = c->change->before + c->level->at + c->block * bytes;
 		const uint8_t *after = c->change->after + c->level->at + c->block * bytes;
-		size_t		at;
+		uint32_t	at;
+		uint64_t	differ;
 
 		if (memcmp(before, after, bytes) == 0)
 			continue;
 		t->block = c->block++;
 		for (t->count = 0, at = 0; at < bytes; at += 8)
-			note_word(t, bf_load_le64(before + at) ^ bf_load_le64(after + at), (uint32_t) at * 8);
+			for (differ = bf_load_le64(before + at) ^ bf_load_le64(after + at); differ != 0; differ &= differ - 1)
+				t->positions[t->count++] = (uint16_t) (at * 8 + (uint32_t) __builtin_ctzll(differ));
 		return true;
 	}
 	return false;

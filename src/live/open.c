@@ -216,14 +216,6 @@ bfpg_live_check_rights(Relation index)
 	return check_row_security(table);
 }
 
-/* A member of pg_stat_scan_tables may look at statistics, too. */
-static void
-check_statistics_rights(Relation index)
-{
-	if (!has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES))
-		(void) bfpg_live_check_rights(index);
-}
-
 Relation
 bfpg_live_open_index(Oid oid, bool for_statistics)
 {
@@ -233,11 +225,11 @@ bfpg_live_open_index(Oid oid, bool for_statistics)
 	index = bfpg_live_open_locked(oid);
 	check_built(oid);
 	(void) bfpg_check_kept_here(table);
-	if (for_statistics)
-		check_statistics_rights(index);
-	else
-	{
+	/* A member of pg_stat_scan_tables may look at statistics, too. */
+	if (!for_statistics || !has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES))
 		(void) bfpg_live_check_rights(index);
+	if (!for_statistics)
+	{
 		bfpg_live_check_column(index);
 		bfpg_live_refuse_children(index, table);
 	}

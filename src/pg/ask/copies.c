@@ -124,14 +124,6 @@ has_room(uint64 bytes)
 	return copied_bytes + bytes <= (uint64) bfpg_cache_size * 1024;
 }
 
-/* Frees copies until the others are within the limit, which may have been lowered. */
-static void
-shrink(void)
-{
-	while (!has_room(0))
-		drop_copy(dlist_tail_element(BfpgStored, node, &copied));
-}
-
 /* Gets to know a value, by its header. */
 static BfpgStored *
 learn(Datum value, const struct varatt_external *pointer)
@@ -192,7 +184,9 @@ bfpg_stored_find(Datum value)
 	BfpgStored *stored;
 	uint64		now = bfpg_clock();
 
-	shrink();
+	/* The limit may have been lowered. */
+	while (!has_room(0))
+		drop_copy(dlist_tail_element(BfpgStored, node, &copied));
 	VARATT_EXTERNAL_GET_POINTER(pointer, (struct varlena *) DatumGetPointer(value));
 	if (known != NULL)
 		entry = known_lookup(known, &pointer);
