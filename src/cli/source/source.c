@@ -86,7 +86,9 @@ find_server(source *s, PGconn *connection)
 		set_identity(&s->news, PQgetvalue(rows, 0, 3));
 	PQclear(rows);
 	free(s->address);
-	s->address = text_of("host=%s port=%s dbname=%s", PQhost(connection), PQport(connection), PQdb(connection));
+	/* older libpqs have NULL for a port that was given as '' */
+	s->address = text_of("host=%s port=%s dbname=%s", PQhost(connection), PQport(connection) != NULL ? PQport(connection) : "",
+						 PQdb(connection));
 	if (s->known_system[0] == '\0' || strcmp(s->news.system, s->known_system) == 0)
 		return true;
 	complain("another server answers than the one before; if it took that one's place, begin anew, an export with --new-source");
