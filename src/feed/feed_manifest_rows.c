@@ -1,6 +1,6 @@
 /*
  * feed_manifest_rows.c
- *	  What no line of a manifest tells alone: serials, the rows of patches and of changes.
+ *	  What no line of a manifest tells alone: serials, and the rows of patches and of changes.
  */
 #include "feed_manifest.h"
 

@@ -324,7 +324,7 @@ feed_patch_each(const feed_patch *patch, feed_patch_section section, feed_patch_
 				void *state)
 {
 	walk		w = {.kind = patch->kind, .at = patch->sections, .end = patch->sections + patch->length,
-	.section = section, .position = position, .state = state};
+		.section = section, .position = position, .state = state};
 
 	(void) walk_all(&w);
 }

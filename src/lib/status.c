@@ -1,6 +1,6 @@
 /*
  * status.c
- *	  What becomes of an open file: what its page of facts says now, whether a path still leads to it.
+ *	  What becomes of an open file: what its page of facts says now, and whether a path still leads to it.
  */
 #define _DEFAULT_SOURCE
 

@@ -2,8 +2,8 @@
  * bf_text_float.c
  *	  The text of floating-point numbers: the double or the real that is nearest.
  *
- * C's strtod and strtof say which, as in PostgreSQL.  They get all digits as a whole number
- * and its exponent: a point they would read by the program's locale.
+ * C's strtod and strtof say which, as in PostgreSQL.  They get a whole number of all digits and
+ * an exponent: no decimal point, which they read by the program's locale.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
  */
 #define MOST_DIGITS 800
 
-/* Of exponents beyond it a number of so many digits is an infinity, or 0. */
+/* With a larger exponent a number of so many digits is an infinity, with a lower one 0. */
 #define EXPONENT_DIGITS 4
 #define MOST_EXPONENT	9999
 

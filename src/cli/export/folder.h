@@ -126,7 +126,7 @@ extern bool folder_write_state(const list_folder *f, const list_news *news, cons
 extern bool folder_export(list_folder *f, list_news *news, bool *exported);
 
 /* ------------------------------------------------------------------------
- * folder_content.c: patches, whole files
+ * folder_content.c: patches and whole files
  * ------------------------------------------------------------------------ */
 
 /*

@@ -1,6 +1,6 @@
 /*
  * folder_content.c
- *	  What is new, as files under the names of their content: patches, whole files.
+ *	  What is new, as files under the names of their content: patches and whole files.
  *
  * A set is merged with those behind it once these are twice as long together, so a host that
  * is far behind takes few, and the manifest names few.

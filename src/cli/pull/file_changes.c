@@ -1,6 +1,6 @@
 /*
  * file_changes.c
- *	  The table of changes by day in FILE: entries set in it, a new one for a new file.
+ *	  The table of changes by day in FILE: entries set in it, and a new one for a new file.
  */
 #define _GNU_SOURCE
 #include "file.h"

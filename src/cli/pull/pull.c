@@ -271,7 +271,7 @@ command_pull(int argc, char **argv)
 {
 	command_line line = {"pull", help, argc, argv};
 	pull_plan	plan = read_plan(&line);
-	follower	f = {.plan = &plan, .reason = "", .loop = {look_once, look_after_file, &f, plan.follow, 0, plan.every, 0, false}};
+	follower	f = {.plan = &plan, .reason = "", .loop = {.look = look_once, .rest = look_after_file, .state = &f, .follow = plan.follow, .period = plan.every}};
 	const char *name = plan.name != NULL ? plan.name : plan.list;
 	exit_status status = STATUS_TROUBLE;
 

@@ -1,6 +1,6 @@
 /*
  * url_fetch.c
- *	  The files of a list's folder: fetched, checked by length and digest, handed over.
+ *	  The files of a list's folder: fetched, checked by length and digest, and handed over.
  *
  * What came of a file stays when its transfer is broken off: the next look goes on there.
  */
