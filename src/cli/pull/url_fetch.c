@@ -16,6 +16,13 @@
 /* How often a missing patch is waited for: caches keep "not found" for a while. */
 #define MOST_MISSES 3
 
+typedef enum fetched
+{
+	FETCHED,
+	MISSING,					/* the server has no such file, or another one under its name */
+	FAILED
+} fetched;
+
 char *
 url_address(const url_look *look, const char *name)
 {
@@ -28,26 +35,26 @@ url_address(const url_look *look, const char *name)
 	return text_of("%.*s/%s%s", (int) length, url, name, query);
 }
 
-/* One transfer, to the file's end.  ELSEWHERE: the server has no such file, or another one under its name. */
-static led
+/* One transfer, to the file's end. */
+static fetched
 transfer(url_look *look, const feed_file *file, const char *url, http_bytes *bytes)
 {
 	http_answer answer;
 
 	if (bytes->length >= file->length ||
 		http_get(look->client, url, NULL, file->length, 0, bytes, &answer))
-		return LED;
+		return FETCHED;
 	look->f->loop.retry = answer.retry;
 	if (answer.disk != 0)
 		look->f->reason = "disk";
 	/* it can't go on behind the end */
 	if (answer.status == 416)
 		bytes->length = 0;
-	return answer.status == 404 || answer.status == 403 || answer.status == 410 || answer.too_long ? ELSEWHERE : BROKEN;
+	return answer.status == 404 || answer.status == 403 || answer.status == 410 || answer.too_long ? MISSING : FAILED;
 }
 
 /* Once more from the start, if what was continued is not what it should be. */
-static led
+static fetched
 fetch(url_look *look, const feed_file *file, feed_kind kind, http_bytes *bytes,
 	  bool (*is_right) (url_look *look, const feed_file *file))
 {
@@ -55,7 +62,7 @@ fetch(url_look *look, const feed_file *file, feed_kind kind, http_bytes *bytes,
 	char	   *url;
 	bool		continued;
 	bool		wrong;
-	led			result;
+	fetched		result;
 
 	feed_file_name(name, file->digest, kind);
 	url = url_address(look, name);
@@ -63,15 +70,15 @@ fetch(url_look *look, const feed_file *file, feed_kind kind, http_bytes *bytes,
 	{
 		continued = bytes->length > 0;
 		result = transfer(look, file, url, bytes);
-		wrong = result == LED && (bytes->length != file->length || !is_right(look, file));
+		wrong = result == FETCHED && (bytes->length != file->length || !is_right(look, file));
 		if (wrong)
 		{
 			bytes->length = 0;
-			result = ELSEWHERE;
+			result = MISSING;
 		}
 	}
 	while (wrong && continued);
-	if (result == ELSEWHERE && !stop_requested())
+	if (result == MISSING && !stop_requested())
 		complain("%.*s: is not there, or not what the manifest says", (int) strcspn(url, "?"), url);
 	free(url);
 	return result;
@@ -90,7 +97,7 @@ is_patch(url_look *look, const feed_file *file)
 	return memcmp(digest, file->digest, sizeof digest) == 0;
 }
 
-static led
+static fetched
 fetch_patch(url_look *look, const feed_file *file, feed_kind kind)
 {
 	if (memcmp(look->partial_digest, file->digest, FEED_DIGEST_BYTES) != 0)
@@ -116,7 +123,7 @@ url_patch(follower *f, const list_state *at, feed_patch *patch)
 	const feed_manifest *m = &look->manifest;
 	size_t		which = feed_manifest_lead(m, at->epoch, at->serial);
 	const feed_file *file;
-	led			got;
+	fetched		got;
 
 	if (is_inlined(m, at, patch))
 		return LED;
@@ -125,9 +132,9 @@ url_patch(follower *f, const list_state *at, feed_patch *patch)
 	file = &m->patches[which];
 	got = fetch_patch(look, file, FEED_IS_PATCH);
 	/* where the whole lacks what the patch has, it is no way round it */
-	if (got == ELSEWHERE && file->to <= m->wholes[0].to && (!f->plan->follow || ++f->misses >= MOST_MISSES))
+	if (got == MISSING && file->to <= m->wholes[0].to && (!f->plan->follow || ++f->misses >= MOST_MISSES))
 		return ELSEWHERE;
-	if (got != LED)
+	if (got != FETCHED)
 		return BROKEN;
 	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, at->parts, at->count, patch) == NULL &&
 		feed_manifest_names(m, file, patch) && (patch->kind == FEED_FLIP || patch->epoch == at->epoch))
@@ -179,7 +186,7 @@ url_changes(follower *f, bool all, entry_list *entries)
 
 		if (file->to <= had)
 			continue;
-		if (!inlined && fetch_patch(look, file, FEED_IS_CHANGES) != LED)
+		if (!inlined && fetch_patch(look, file, FEED_IS_CHANGES) != FETCHED)
 			return BROKEN;
 		if (!add_changes(look, file, inlined ? m->inlined_changes : look->partial.bytes, entries))
 			return BROKEN;
@@ -229,8 +236,8 @@ url_part(follower *f, uint32_t part)
 {
 	url_look   *look = f->state;
 	http_bytes	bytes = {write_part, f, NULL, 0, f->made.got};
-	led			got = fetch(look, &look->manifest.wholes[part], FEED_IS_WHOLE, &bytes, is_whole);
+	fetched		got = fetch(look, &look->manifest.wholes[part], FEED_IS_WHOLE, &bytes, is_whole);
 
 	f->made.got = bytes.length;
-	return got == LED ? LED : BROKEN;
+	return got == FETCHED ? LED : BROKEN;
 }

@@ -58,13 +58,19 @@ bloomfilter_add_support(PG_FUNCTION_ARGS)
 #define LARGEST_SHARE 0.9
 
 /*
- * The share of a relation's rows whose key, an expression, passes a filter that holds so many
- * keys and has this rate of false positives.  Others are keys that it knows not to be among them:
- * where nothing is known of the column, it is taken to have both.
+ * The share of a relation's rows whose key, an expression, passes a filter.  A part tells of all
+ * parts, as each has as many keys as the others.  An exact filter is looked up for keys that it
+ * knows: of these the members pass and no other.  Where nothing is known of the column, it is
+ * taken to have all of these.
  */
 static double
-share_of_rows(PlannerInfo *root, double keys, double others, double rate, Node *key, int varRelid)
+share_of_rows(PlannerInfo *root, const bf_shape *shape, Node *key, int varRelid)
 {
+	const bf_header *header = &shape->level[0];
+	bool		exact = shape->levels > 1;
+	double		keys = bf_estimate_keys(header) * header->parts;
+	double		others = exact ? (double) shape->others * header->parts : 0;
+	double		rate = exact ? 0 : bf_estimate_rate(header);
 	VariableStatData column;
 	bool		is_default;
 	double		distinct;
@@ -102,20 +108,6 @@ make_clause(Oid function, List *args)
 }
 
 /*
- * A part tells of all parts, as each has as many keys as the others.  An exact filter is looked up
- * for keys that it knows: of these the members pass and no other.
- */
-static double
-share_of_shape(PlannerInfo *root, const bf_shape *shape, Node *key, int varRelid)
-{
-	const bf_header *header = &shape->level[0];
-
-	return share_of_rows(root, bf_estimate_keys(header) * header->parts,
-						 shape->levels > 1 ? (double) shape->others * header->parts : 0,
-						 shape->levels > 1 ? 0 : bf_estimate_rate(header), key, varRelid);
-}
-
-/*
  * An empty list is not expected to stay so for as long as a prepared statement has its plan.  What is wrong
  * with a list, or with who asks it, is said when it is asked.
  */
@@ -140,11 +132,11 @@ estimate(PlannerInfo *root, Oid function, List *args, int varRelid)
 	if (!IsA(value, Const))
 		return UNKNOWN_SHARE;
 	if (value->consttype == TEXTOID)
-		return shape_of_list(function, value, &shape) ? share_of_shape(root, &shape, clause.key, varRelid) : UNKNOWN_SHARE;
+		return shape_of_list(function, value, &shape) ? share_of_rows(root, &shape, clause.key, varRelid) : UNKNOWN_SHARE;
 	if (value->constisnull)
 		return 0.0;
 	bfpg_read_shape(value->constvalue, &shape);
-	return share_of_shape(root, &shape, clause.key, varRelid);
+	return share_of_rows(root, &shape, clause.key, varRelid);
 }
 
 /* The table that a column is of, of this query or of one around it; 0 where it is another thing. */
