@@ -23,7 +23,7 @@ my $told = told('l.bloom');
 is("$told->{exit} $told->{list} $told->{place}", '0 users here', 'status knows it');
 is($told->{serial}, sql("SELECT serial FROM ext.bloom_list WHERE name = 'users'"), 'and its serial');
 is($told->{identity}, sql("SELECT identity FROM ext.bloom_list WHERE name = 'users'"), 'and identity');
-is((run('', 'contains', '--identity', $told->{identity}, 'l.bloom', '1'))[0], 0, 'which contains can insist on');
+is((run('', 'contains', '--identity', uc $told->{identity}, 'l.bloom', '1'))[0], 0, 'which contains can insist on');
 is((run('', 'contains', '--identity', '0f8fad5b-d9cb-469f-a165-70867728950e', 'l.bloom', '1'))[0], 2, 'and another one is an error');
 my $inode = (stat 'l.bloom')[1];
 publish_query('users', 'SELECT generate_series(1, 520)');

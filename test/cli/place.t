@@ -25,6 +25,7 @@ make_list($url, 's', 100, 'new:1-300', 'set:1001-1100', 'set:1101-1200', 'flip:2
 serve('s', 1);
 is((pull_once('plain'))[0], 0, 'a file of one look');
 is((run('', 'copy', 'plain', 'filter'))[0] . lacks('filter', @keys), '00', 'copied to a filter that has all keys');
+refuses(qr/same file/, '', 'copy', 'plain', './plain');
 serve('other', 0);
 is((pull_once('other'))[0], 0, 'a file of another list');
 serve('s', 0);
@@ -149,9 +150,7 @@ system('cp', 'away/u.bloom', 'copy');
 is((pull_once('away/u.bloom'))[0], 0, 'a look more') or diag(slurp('.stderr'));
 system('cp', 'away/u.bloom', 'copy');
 is(told('away/u.bloom')->{serial}, serial_of('s', 2), 'the file tells the serial that it has');
-is(told('copy')->{serial}, serial_of('s', 1), 'a copy the one that it was born with');
-is(told('copy')->{place}, 'copy', 'and that it is one');
-is(told('copy')->{exit}, 1, 'which is not well');
+is(join(' ', @{ told('copy') }{qw(serial place exit)}), serial_of('s', 1) . ' copy 1', 'a copy the one that it was born with, and that it is one, which is not well');
 is(lacks('copy', @keys), 0, 'and its keys are there');
 
 # Another boot: as if this file had been made in it, by its page.
@@ -165,10 +164,7 @@ sub with_boot
 	return;
 }
 with_boot('away/u.bloom', "\1" x 16);
-my $told = told('away/u.bloom');
-is($told->{place}, 'other boot', 'a file of another boot');
-is($told->{serial}, serial_of('s', 2), 'which was saved at its end');
-is($told->{exit}, 1, 'is not well before its follower comes');
+is(join(' ', @{ told('away/u.bloom') }{qw(place serial exit)}), 'other boot ' . serial_of('s', 2) . ' 1', 'a file of another boot, which was saved at its end, is not well before its follower comes');
 overwrite('away/u.bloom', 1032, "\0");
 is(told('away/u.bloom')->{serial}, serial_of('s', 1), 'and a torn note of saving counts for nothing');
 rename 'www/now', 'www/gone';
@@ -209,8 +205,7 @@ is(page_of('modes/old')->{superseded}, 0, 'and nobody has to leave it');
 serve('s', 3);
 is((pull_once('modes/u.bloom'))[0], 0, 'a new epoch');
 isnt((stat 'modes/u.bloom')[1], (stat 'modes/old')[1], 'takes a new file');
-is(page_of('modes/old')->{superseded}, 1, 'and who reads the old one is told');
-is(page_of('modes/u.bloom')->{superseded}, 0, 'to read the new one');
+is_deeply([ map { page_of("modes/$_")->{superseded} } 'old', 'u.bloom' ], [ 1, 0 ], 'and who reads the old one is told to read the new one');
 symlink 'u.bloom', 'modes/link';
 symlink 'nothing', 'modes/other';
 foreach my $link ('link', 'other')
@@ -219,7 +214,10 @@ foreach my $link ('link', 'other')
 	is("$refused $why", qq(2 bloomfilter: "modes/$link" is a symbolic link: give the path that it leads to\n), 'a link is not followed');
 	ok(-l "modes/$link" && !-e 'modes/nothing' && !-e "modes/$link.lock", 'and nothing is made, neither here nor there');
 }
-is((run('', 'pull', '--url', 'http://127.0.0.1:1/none', '--allow-http', '--out', 'modes/none.bloom'))[0], 2, 'a server that is not there');
-ok(!glob('modes/none.bloom*'), 'leaves no lock where nothing was pulled');
+begin('none', program(), 'pull', '--url', 'http://127.0.0.1:1/none', '--allow-http', '--out', 'modes/none.bloom', '--follow');
+ok(wait_for(30, sub { -s '.none.log' }), 'a server that is not there');
+like((pull_once($_))[2], qr/is followed by another process|Is a directory/, "$_ can not be pulled") foreach 'modes/none.bloom', 'modes';
+is(-e 'modes/none.bloom.lock' && finish('none', 'TERM'), 0, 'who is refused takes no lock away');
+ok(!glob('modes/none.bloom* modes.loc*'), 'no lock is left where nothing was pulled');
 
 done_testing();

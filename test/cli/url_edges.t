@@ -17,7 +17,7 @@ $CommandLine::asked = program();
 my $dsn = own_database('bloomfilter_cli_url_edges');
 mkdir 'hosts';
 my $url = begin_nginx(free_port(), 'location /secret/ { if ($http_authorization != "Bearer hush") { return 403; } }',
-	'location /fresh/ { if ($http_cache_control != "max-age=0") { return 403; } }');
+	'location /held/ { return 304; }', 'location /fresh/ { if ($http_cache_control != "max-age=0") { return 403; } }');
 
 sub export { return run('', 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', @_); }
 sub add { my ($first, $last) = @_; sql("INSERT INTO users SELECT generate_series($first, $last)"); return; }
@@ -52,6 +52,7 @@ ok(wait_for(30, sub { slurp('access.log') =~ m{"GET /users/manifest HTTP/1.1" 30
 my $serial = manifest('users')->{content}[0];
 ok(wait_for(30, sub { slurp('access.log') =~ m{"bloomfilter-pull/\S+ \(public.users_filter $serial; formats 1, 2\)"} }), 'the log tells the list and its serial');
 is(words('hosts/u.bloom'), '0 ', 'status is content');
+like(join(' ', (by_url('held', 'held.bloom'))[0, 2]), qr/^2 .*answered 304$/, 'but it is no answer to who has nothing');
 add(2000, 2099);
 export(@to);
 my $content = manifest('users')->{content}[0];
@@ -107,16 +108,16 @@ foreach my $try ([ "half\n", 'an interrupted transfer is gone on with', qr/\A\S+
 # ------------------------------------------------------------------------
 
 system('cp', '-r', 'www/users', 'www/secret');
-like((by_url('secret', 'secret.bloom'))[2], qr/answered 403/, 'without a header the server refuses');
 my $refused = (by_url('secret?token=hush', 'secret.bloom'))[2];
-ok($refused =~ /answered 403/ && $refused !~ /hush/, 'and the query of an address is told to nobody') || diag($refused);
+ok($refused =~ /answered 403/ && $refused !~ /hush/, 'without a header the server refuses, and the query of an address is told to nobody') || diag($refused);
 spew('headers', "Authorization: Bearer hush\n");
 my ($status, $out, $err) = by_url('secret', 'secret.bloom', '--header-file', 'headers');
 is($status, 0, 'with the header of --header-file it does not') || diag($err);
 unlike("$out$err" . join('', map { slurp($_) } glob 'secret.bloom.*'), qr/hush/, 'which is told to nobody');
 system('cp', '-r', 'www/users', 'www/fresh');
 is((by_url('fresh', 'fresh.bloom'))[0], 0, 'no cache between may answer without asking the server');
-refuses(qr/cannot read "nothing"/, '', 'pull', '--url', "$url/secret", '--allow-http', '--out', 'x.bloom', '--header-file', 'nothing');
+refuses(qr/cannot read "\Q$_\E"/, '', 'pull', '--url', "$url/secret", '--allow-http', '--out', 'x.bloom', '--header-file', $_) foreach 'nothing', '.';
+refuses(qr/^(?!.*hush).*no user and password/, '', 'pull', '--url', $url =~ s{//}{//app:hush@}r, '--allow-http', '--out', 'x.bloom');
 
 # ------------------------------------------------------------------------
 # Two exporters, and another server

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "input.h"
@@ -40,7 +41,7 @@ check_identity(const bloomfilter *filter, const char *path, const char *identity
 	bloomfilter_status status;
 
 	bloomfilter_get_status(filter, &status, sizeof status);
-	if (strcmp(status.identity, identity) != 0)
+	if (strcasecmp(status.identity, identity) != 0)
 		fail("\"%s\" is the list \"%s\" of identity %s, not %s", path, status.list,
 			 status.identity[0] != '\0' ? status.identity : "none", identity);
 }

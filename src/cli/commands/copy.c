@@ -3,6 +3,7 @@
  *	  bloomfilter copy: what a followed file has now, as a file that stays so.
  */
 #include <inttypes.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "input.h"
@@ -26,10 +27,15 @@ command_copy(int argc, char **argv)
 	const command_option options[] = {{NULL, 0, NULL, NULL, 0, 0}};
 	bloomfilter *filter;
 	bloomfilter_info info;
+	struct stat from;
+	struct stat to;
 
 	read_options(&line, options);
 	if (argc - optind != 2)
 		usage_error(&line, "two files are needed: FILE and OUT.bloom");
+	/* the copy would have neither the list's identity nor its changes, at the name that its readers know */
+	if (stat(argv[optind], &from) == 0 && stat(argv[optind + 1], &to) == 0 && from.st_dev == to.st_dev && from.st_ino == to.st_ino)
+		fail("\"%s\" and \"%s\" are the same file", argv[optind], argv[optind + 1]);
 	filter = open_filter(argv[optind], BLOOMFILTER_COPY);
 	write_filter(filter, argv[optind + 1]);
 	info = filter_info(filter, -1);

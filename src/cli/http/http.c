@@ -132,25 +132,25 @@ read_headers(http_client *client, const char *path)
 {
 	FILE	   *stream = path != NULL ? fopen(path, "r") : NULL;
 	char		line[8192];
+	bool		well;
 
 	curl_slist_free_all(client->headers);
 	client->headers = curl_slist_append(NULL, "Cache-Control: max-age=0");
 	client->headers = curl_slist_append(client->headers, "Accept-Encoding: identity");
 	if (path == NULL)
 		return true;
-	if (stream == NULL)
-	{
-		complain("cannot read \"%s\": %s", path, strerror(errno));
-		return false;
-	}
-	while (fgets(line, sizeof line, stream) != NULL)
+	while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
 	{
 		line[strcspn(line, "\r\n")] = '\0';
 		if (line[0] != '\0')
 			client->headers = curl_slist_append(client->headers, line);
 	}
-	fclose(stream);
-	return true;
+	well = stream != NULL && !ferror(stream);
+	if (!well)
+		complain("cannot read \"%s\": %s", path, strerror(errno));
+	if (stream != NULL)
+		fclose(stream);
+	return well;
 }
 
 /* Whom to trust: as the program curl does, from the environment; else as the system does. */
@@ -294,7 +294,8 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, l
 	note_answer(client, answer);
 	curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &retry);
 	answer->retry = (int64_t) retry;
-	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || answer->status == 304))
+	/* "unchanged" where nothing was named that it could be is no answer */
+	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || (answer->status == 304 && tag != NULL && tag[0] != '\0')))
 		return true;
 	/* going on from these bytes would fail each time */
 	if (in.wrong_range || answer->too_long)

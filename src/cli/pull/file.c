@@ -91,10 +91,10 @@ hold_lock(list_file *file)
 		return file_trouble(file, "lock");
 	if ((st.st_mode & 0077) != 0 && fchmod(file->lock, 0600) != 0)
 		return file_trouble(file, "lock");
-	file->lock_inode = st.st_ino;
 	/* no child has it, too: it ends with the follower, even while a child hangs on its disk */
 	if (fcntl(file->lock, F_SETLK, &all) != 0)
 		return errno == EAGAIN || errno == EACCES ? file_refuse(file, "disk", "is followed by another process") : file_trouble(file, "lock");
+	file->lock_inode = st.st_ino;
 	return has_lock(file) || file_refuse(file, "disk", "lost its lock while it was taken: try again");
 }
 
@@ -475,7 +475,7 @@ file_close(list_file *file)
 		new_file_drop(file);
 	let_go(file);
 	/* where nothing was pulled nothing stays */
-	if (file->lock >= 0 && has_lock(file) && fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+	if (file->lock >= 0 && has_lock(file) && (file->who.parts == 0 || fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0))
 		unlinkat(file->folder, file->lock_file, 0);
 	if (file->lock >= 0)
 		close(file->lock);

@@ -62,6 +62,9 @@ check_url(const command_line *line, pull_plan *plan)
 		usage_error(line, "--list and --index are of --dsn; of a folder --name checks which list it is");
 	if (!plain && strncmp(plan->url, "https://", 8) != 0)
 		usage_error(line, "--url must begin with https://");
+	/* messages have the address, and FILE has messages, which all may read */
+	if (strcspn(strstr(plan->url, "//") + 2, "@") < strcspn(strstr(plan->url, "//") + 2, "/?#"))
+		usage_error(line, "--url takes no user and password: a line \"Authorization: ...\" of --header-file has them");
 	if (plain && !plan->http.plain && plan->key_count == 0)
 		usage_error(line, "http: lets others change what comes: use https:, --key or --allow-http");
 	plan->http.plain |= plan->key_count > 0;
