@@ -56,6 +56,9 @@ func replace(t testing.TB, path string, b []byte) string {
 func TestReloadUnderReaders(t *testing.T) {
 	builds := [][]byte{vector(t, "integer"), vector(t, "empty")}
 	path := replace(t, filepath.Join(t.TempDir(), "f"), builds[0])
+	if _, err := OpenWatched(path, Identity("")); err == nil {
+		t.Error("no identity is taken for any")
+	}
 	watched, err := OpenWatched(path)
 	if err != nil {
 		t.Fatal(err)

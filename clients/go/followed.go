@@ -149,8 +149,8 @@ func (w *followed) check(info os.FileInfo, c config) ([]*part, error) {
 	if w.isLost() {
 		return nil, invalid("lost", (&ChangedFileError{}).Error())
 	}
-	if id := identityOf(b); c.identity != "" && c.identity != id {
-		return nil, invalid("identity", fmt.Sprintf("it is of list %s, %s, and not %s", printable(name), id, c.identity))
+	if id := identityOf(b); c.identity != nil && *c.identity != id {
+		return nil, invalid("identity", fmt.Sprintf("it is of list %s, %s, and not %s", printable(name), id, *c.identity))
 	}
 	parts, err := partsOf(b, count, table, !c.trust)
 	if err != nil {

@@ -16,7 +16,7 @@ type Option func(*config)
 type config struct {
 	trust    bool
 	inMemory bool
-	identity string
+	identity *string
 	tell     func(error)
 }
 
@@ -32,7 +32,10 @@ func Copy() Option { return func(c *config) { c.inMemory = true } }
 
 // Identity insists on the list with this identity, a UUID: the file of another list is refused,
 // and so is one of no list.
-func Identity(uuid string) Option { return func(c *config) { c.identity = strings.ToLower(uuid) } }
+func Identity(uuid string) Option {
+	uuid = strings.ToLower(uuid)
+	return func(c *config) { c.identity = &uuid }
+}
 
 func configOf(options []Option) (c config) {
 	c.tell = logError
@@ -91,7 +94,7 @@ func openFile(file *os.File, s stamp, c config) (f *Filter, err error) {
 	if isFollowed(s.start) {
 		return openFollowed(file, s.info, c)
 	}
-	if c.identity != "" {
+	if c.identity != nil {
 		return nil, invalid("identity", "it is of no list")
 	}
 	// Nothing is allocated or mapped before the header fits the file's size.

@@ -65,10 +65,10 @@ export class Key {
   }
 }
 
-/** A number beyond real's range has no nearest one, and infinity is not it. */
+/** A number beyond real's range has no nearest one, and infinity is not it, nor zero. */
 function nearestReal (value) {
   const nearest = Math.fround(checkNumber(value))
-  if (!Number.isFinite(nearest) && Number.isFinite(value)) {
+  if (Number.isFinite(nearest) !== Number.isFinite(value) || (nearest === 0) !== (value === 0)) {
     throw new KeyValueError(`${show(value)} is out of real's range`)
   }
   return nearest

@@ -54,7 +54,7 @@ export function * load (io, file, size, { verify = true, identity } = {}, here, 
   // The page first: the parts have everything of its serial then.
   const page = yield * readStart(io, file, PAGE)
   const list = readPage(page, size, new Instance())
-  refuseUnless(identity === undefined || identityOf(list) === identity.toLowerCase(), 'identity',
+  refuseUnless(identity === undefined || identityOf(list) === String(identity).toLowerCase(), 'identity',
     `it is of list ${list.string(list.exports.list_name())}, ${identityOf(list)}, and not ${identity}`)
   const place = placeOf(list, here)
   refuseUnless(place === 'none' || list.exports.superseded() !== LOST, 'lost', 'its follower found it damaged')

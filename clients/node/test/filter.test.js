@@ -171,6 +171,11 @@ test('a snapshot of what does not change is itself', async () => {
   assert.equal(await filter.snapshot(), filter)
 })
 
+test('no identity is not any, and no timeout not without end', async () => {
+  await assert.rejects(BloomFilter.open(tempFile(listed()), { identity: null }), { rule: 'identity' })
+  await assert.rejects(WatchedBloomFilter.wait('none'), { code: 'ENOENT' })
+})
+
 test('a file that is cut is an error at the look-up, never a no, and what is in memory stays', () => {
   const files = [listed(), sound()].map(tempFile)
   const [filter, copy] = files.map((file) => BloomFilter.openSync(file))

@@ -41,7 +41,7 @@ test('values that have no key bytes', () => {
     () => Key.integer(0.5), () => Key.integer(2 ** 53), () => Key.integer(NaN), () => Key.integer('1'),
     () => Key.integer(2n ** 63n), () => Key.integer(-(2n ** 63n) - 1n), () => Key.integer(null),
     () => Key.text('\ud800'), () => Key.text('a\udc00b'), () => Key.text(1), () => Key.text(undefined),
-    () => Key.bytea('00'), () => Key.bytea([1]), () => Key.float('1'), () => Key.float(1n), () => Key.real('1'),
+    () => Key.bytea('00'), () => Key.bytea([1]), () => Key.float('1'), () => Key.float(1n), () => Key.real('1'), () => Key.real(1e-50),
     () => Key.numeric(0.1), () => Key.numeric(1), () => Key.numeric(null),
     () => Key.uuid('x'), () => Key.uuid(new Uint8Array(15)), () => Key.uuid(7),
     () => Key.date(new Date('2024-01-31T12:00:00Z')), () => Key.date(new Date(NaN)), () => Key.date(0),

@@ -45,6 +45,8 @@ class Build(support.InFolder):
         for n, p in ((0, 0.01), (-1, 0.01), (2**63, 0.01), (10, 0), (10, 1), (10, float("nan"))):
             with self.assertRaises(ValueError):
                 BloomFilter.build([1], n, p)
+        with self.assertRaisesRegex(ValueError, "65535 parts"):
+            BloomFilter.build([1], 10, parts=2**32 + 1)
         with self.assertRaisesRegex(BloomFilterError, "larger than 512 MiB"):
             BloomFilter.build([1], 10**10, 0.001)
         with self.assertRaisesRegex(BloomFilterError, "no filter reaches"):

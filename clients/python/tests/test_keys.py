@@ -66,8 +66,9 @@ class Values(unittest.TestCase):
             self.assertIn(value, column)
         self.assertNotIn(0.1, column)
         self.assertTrue(math.isnan(Real("nan")))
-        with self.assertRaises(KeyValueError):
-            Real(1e39)
+        for other in (1e39, 1e-50):
+            with self.assertRaises(KeyValueError):
+                Real(other)
 
     def test_byte_likes(self):
         holder = filter_of(b"abc")

@@ -4,6 +4,7 @@ import os
 import pickle
 import threading
 import time
+import uuid
 
 from bloomfilter_reader import BloomFilter, FollowedError, InvalidFilterError, WatchedBloomFilter
 
@@ -16,7 +17,7 @@ class Watched(support.InFolder):
         self.replace(support.integers([1, 2]))
 
     def test_a_followed_file(self):
-        identity = "0f8fad5b-d9cb-469f-a165-70867728950e"
+        identity = uuid.UUID("0f8fad5b-d9cb-469f-a165-70867728950e")
         self.replace(support.page())
         for kind in (BloomFilter.open, WatchedBloomFilter):
             self.replace(support.page())

@@ -2,6 +2,7 @@
 
 import os
 import time
+import uuid
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any, Iterable, Optional, Tuple, Type, TypeVar, Union
@@ -11,6 +12,7 @@ from .errors import BloomFilterError, error_of
 
 PathLike = Union[str, bytes, "os.PathLike[Any]"]
 Data = Union[bytes, bytearray, memoryview]
+Identity = Union[None, str, uuid.UUID]
 _Self = TypeVar("_Self", bound="_Asked")
 
 _native.setup(keys.encode, error_of)
@@ -116,13 +118,13 @@ def _flags(verify: bool, copy: bool) -> int:
 class _Asked(_native.Filter):
     """What both classes have beside questions."""
 
-    _origin: Optional[Tuple[str, bool, bool, Optional[str]]] = None
+    _origin: Optional[Tuple[str, bool, bool, Identity]] = None
 
     @classmethod
     def _open_path(
-        cls: Type[_Self], path: PathLike, verify: bool, copy: bool, identity: Optional[str], watched: bool
+        cls: Type[_Self], path: PathLike, verify: bool, copy: bool, identity: Identity, watched: bool
     ) -> _Self:
-        self = cls._open(path, _flags(verify, copy), watched, identity and identity.lower())
+        self = cls._open(path, _flags(verify, copy), watched, None if identity is None else str(identity).lower())
         self._origin = (os.path.join(os.getcwd(), os.fsdecode(path)), verify, copy, identity)
         return self
 
@@ -172,7 +174,7 @@ class BloomFilter(_Asked):
 
     @classmethod
     def open(
-        cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
+        cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Identity = None
     ) -> "BloomFilter":
         """Open the file of a filter, of a set or of a followed list.
 
@@ -181,7 +183,7 @@ class BloomFilter(_Asked):
         `identity` is that of the list, a UUID: the file of another one, or of none, is refused.
         """
         self = cls._open_path(path, verify, copy, identity, False)
-        if identity is not None and self.status.identity != identity.lower():
+        if identity is not None and self.status.identity != str(identity).lower():
             self.close()
             raise error_of(-24, f"{os.fsdecode(path)}: it is not the list {identity}", 0)
         return self
@@ -212,6 +214,8 @@ class BloomFilter(_Asked):
             raise ValueError(f"p is between 0 and 1, not {p}")
         if not -(2**63) <= seed < 2**64:
             raise ValueError(f"a seed has 64 bits: {seed}")
+        if not 0 <= parts < 2**16:
+            raise ValueError(f"a set has up to 65535 parts, not {parts}")
         if parts != 1 and n is None:
             raise ValueError("a set of parts is made for n keys")
         return cls._build(keys, n or 0, p, seed % 2**64, parts)
@@ -221,7 +225,7 @@ class BloomFilter(_Asked):
         return f"<BloomFilter for {info.n} {info.key_type} keys, {info.bytes} bytes>"
 
 
-def _reopen(cls: Type[Any], path: str, verify: bool, copy: bool, identity: Optional[str]) -> Any:
+def _reopen(cls: Type[Any], path: str, verify: bool, copy: bool, identity: Identity) -> Any:
     make = cls if issubclass(cls, WatchedBloomFilter) else cls.open
     return make(path, verify=verify, copy=copy, identity=identity)
 
@@ -236,13 +240,13 @@ class WatchedBloomFilter(_Asked):
     """
 
     def __new__(
-        cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
+        cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Identity = None
     ) -> "WatchedBloomFilter":
         return cls._open_path(path, verify, copy, identity, True)
 
     @classmethod
     def wait(
-        cls, path: PathLike, timeout: float, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
+        cls, path: PathLike, timeout: float, *, verify: bool = True, copy: bool = False, identity: Identity = None
     ) -> "WatchedBloomFilter":
         """The same as soon as there is a file, for a service that starts before the
         first one has come.  After `timeout` seconds the last error is raised."""

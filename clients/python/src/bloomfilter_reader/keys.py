@@ -112,9 +112,12 @@ class Real(float):
     def __new__(cls, value: Any) -> "Real":
         number = float(value)
         try:
-            return super().__new__(cls, struct.unpack("<f", struct.pack("<f", number))[0])
+            nearest = struct.unpack("<f", struct.pack("<f", number))[0]
         except OverflowError:
-            raise KeyValueError(f"{number} is outside of real's range") from None
+            nearest = 0.0
+        if nearest == 0.0 and number != 0.0:
+            raise KeyValueError(f"{number} is outside of real's range")
+        return super().__new__(cls, nearest)
 
 
 class MacAddress:

@@ -1,5 +1,6 @@
 package bloomfilter;
 
+import java.util.Objects;
 import java.util.UUID;
 
 /** How {@link BloomFilter#open} reads files. */
@@ -22,6 +23,6 @@ public final class ReadOption {
 
     /** Insist on the list with this identity: the file of another list is refused, and so is one of no list. */
     public static ReadOption identity(UUID list) {
-        return new ReadOption(list);
+        return new ReadOption(Objects.requireNonNull(list));
     }
 }

@@ -49,7 +49,8 @@ public class FilterTest {
     }
 
     @Test
-    public void textOfAFilter() {
+    public void whatIsNoFilterAndNoIdentity() {
+        assertThrows(NullPointerException.class, () -> ReadOption.identity(null));
         InvalidFilterException error = assertThrows(InvalidFilterException.class,
                 () -> BloomFilter.fromBytes(Base64.getEncoder().encode(integers)));
         assertTrue(error.getMessage(), error.getMessage().contains("filter::bytea"));
