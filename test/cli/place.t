@@ -26,6 +26,7 @@ serve('s', 1);
 is((pull_once('plain'))[0], 0, 'a file of one look');
 is((run('', 'copy', 'plain', 'filter'))[0] . lacks('filter', @keys), '00', 'copied to a filter that has all keys');
 refuses(qr/same file/, '', 'copy', 'plain', './plain');
+is(system(program() . ' pull --url http://127.0.0.1:1/none --allow-http --out plain <&- >&- 2>&-') && (run('', 'verify', 'plain'))[0], 0, 'with standard error closed its messages are not written to it');
 serve('other', 0);
 is((pull_once('other'))[0], 0, 'a file of another list');
 serve('s', 0);
