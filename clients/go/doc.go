@@ -11,9 +11,6 @@
 //	}
 //	known, err := filter.ContainsInt64(42)
 //
-// A Filter never changes and may be asked by any number of goroutines at once.
-// A WatchedFilter filter can be reloaded while others ask it.
-//
 // Whatever could make an answer wrong is an error: damaged bytes, a key of
 // another type than the filter holds, a key of a part that was not opened, a
 // value that has no key bytes. The answer that comes with an error means

@@ -12,8 +12,8 @@ func (e *InvalidFilterError) Error() string {
 	return "invalid bloomfilter: " + e.Reason
 }
 
-func setError(format string, args ...any) error {
-	return invalid("part", fmt.Sprintf(format, args...))
+func invalid(rule, format string, args ...any) error {
+	return &InvalidFilterError{rule, fmt.Sprintf(format, args...)}
 }
 
 // KeyTypeError says that a filter was asked for a key of a type that it does
@@ -34,8 +34,7 @@ type PartError struct {
 }
 
 func (e *PartError) Error() string {
-	return fmt.Sprintf("key belongs to part %d of %d, and only part %d is open",
-		e.Wanted, e.Parts, e.Part)
+	return fmt.Sprintf("key belongs to part %d of %d, and only part %d is open", e.Wanted, e.Parts, e.Part)
 }
 
 // KeyValueError says that a value has no key bytes, such as a string that is not

@@ -33,6 +33,7 @@ func (h *header) readDirectory(b []byte) error {
 	return nil
 }
 
+// readLevel reads what a header has, but of the key type.
 func readLevel(b []byte) (*header, error) {
 	l := &header{
 		probes:    b[0],
@@ -40,19 +41,14 @@ func readLevel(b []byte) (*header, error) {
 		blocks:    binary.LittleEndian.Uint32(b[4:]),
 		bitsSet:   binary.LittleEndian.Uint64(b[12:]),
 	}
-	switch {
-	case b[2] != 0 || b[3] != 0:
+	if b[2] != 0 || b[3] != 0 {
 		return nil, invalid("levels", "directory is not that of three levels")
-	case l.probes < 1 || l.probes > maxProbes:
-		return nil, invalid("probes", "number of probes is not between 1 and 32")
-	case l.log2Block < minLog2Block || l.log2Block > maxLog2Block:
-		return nil, invalid("block_bits", "block size is not between 2^9 and 2^16 bits")
-	case l.blocks < 1:
-		return nil, invalid("blocks", "number of blocks is zero")
-	case l.bitsSet > l.blocksBytes()*8:
-		return nil, invalid("bits_set", "number of set bits does not match the blocks")
 	}
-	return l, nil
+	err := l.checkGeometry()
+	if err == nil && l.bitsSet > l.blocksBytes()*8 {
+		err = invalid("bits_set", "number of set bits does not match the blocks")
+	}
+	return l, err
 }
 
 // levelHash is a key's hash for level 2 or 3, which is i 0 or 1.

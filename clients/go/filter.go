@@ -62,9 +62,6 @@ func (f *Filter) ContainsInt64(key int64) (bool, error) {
 
 // ContainsString asks for a key of type text. It must be valid UTF-8.
 func (f *Filter) ContainsString(key string) (bool, error) {
-	if err := f.checkType(Text); err != nil {
-		return false, err
-	}
 	text, err := textOf(key)
 	if err != nil {
 		return false, err
@@ -117,6 +114,13 @@ func (f *Filter) answer(hash uint64, key func() Key) (bool, error) {
 		return false, err
 	}
 	return p.contains(hash), nil
+}
+
+// guarded is an error if there is a fault on mapped memory while it is used.
+func guarded(use func()) (err error) {
+	defer catchFault(debug.SetPanicOnFault(true), &err)
+	use()
+	return nil
 }
 
 // catchFault is deferred, with the goroutine's setting before, and by itself: within another

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -136,7 +135,7 @@ func (w *followed) check(info os.FileInfo, c config) ([]*part, error) {
 	case string(b[:4]) != "BLML":
 		return nil, invalid("magic", "does not start with BLMF or BLML")
 	case binary.LittleEndian.Uint32(b[4:]) != pageOf && binary.LittleEndian.Uint32(b[4:]) != trackedPage:
-		return nil, invalid("version", fmt.Sprintf("unsupported version %d of a followed file", binary.LittleEndian.Uint32(b[4:])))
+		return nil, invalid("version", "unsupported version %d of a followed file", binary.LittleEndian.Uint32(b[4:]))
 	case binary.LittleEndian.Uint64(b[whoChecksumAt:]) != hashOf(b[:whoChecksumAt], 0):
 		return nil, invalid("checksum", "checksum of the page does not match")
 	case binary.LittleEndian.Uint64(b[8:]) != uint64(len(b)):
@@ -147,10 +146,10 @@ func (w *followed) check(info os.FileInfo, c config) ([]*part, error) {
 		return nil, invalid("who", "a field of the page is not 0 that must be")
 	}
 	if w.isLost() {
-		return nil, invalid("lost", (&ChangedFileError{}).Error())
+		return nil, invalid("lost", "%v", &ChangedFileError{})
 	}
 	if id := identityOf(b); c.identity != nil && *c.identity != id {
-		return nil, invalid("identity", fmt.Sprintf("it is of list %s, %s, and not %s", printable(name), id, *c.identity))
+		return nil, invalid("identity", "it is of list %s, %s, and not %s", printable(name), id, *c.identity)
 	}
 	parts, err := partsOf(b, count, table, !c.trust)
 	if err != nil {
@@ -187,13 +186,9 @@ func partAt(b []byte, at int, thorough bool) (*part, error) {
 	if at+headerBytes > len(b) {
 		return nil, invalid("part", "a part is missing")
 	}
-	start := b[at:]
-	if len(start) > exactBytes {
-		start = start[:exactBytes]
-	}
-	h, err := readHeader(start, asStated)
+	h, err := readHeader(b[at:], asStated)
 	if err != nil {
-		return nil, invalid("part", err.Error())
+		return nil, invalid("part", "%v", err)
 	}
 	if h.bytes() > uint64(len(b)-at) {
 		return nil, invalid("part", "a part goes on behind the file's end")
@@ -203,10 +198,10 @@ func partAt(b []byte, at int, thorough bool) (*part, error) {
 	if h.upper != nil {
 		p, err = parse(own, thorough)
 	} else if h.bitsSet != 0 || h.checksum != 0 {
-		err = setError("a part's header says of its bits what changes")
+		err = invalid("part", "a part's header says of its bits what changes")
 	}
 	if err != nil {
-		return nil, invalid("part", err.Error())
+		return nil, invalid("part", "%v", err)
 	}
 	p.header.at = at
 	return p, nil
@@ -229,17 +224,15 @@ func (w *followed) findPlace(info os.FileInfo) {
 	}
 	device, inode, known := numbersOf(info)
 	boot := thisBoot()
-	if !known || boot == noBoot || inode != binary.LittleEndian.Uint64(b[inodeAt:]) {
+	if !known || boot == "" || inode != binary.LittleEndian.Uint64(b[inodeAt:]) {
 		return
 	}
 	switch {
 	case string(b[bootAt:bootAt+16]) != boot:
 		w.place = OtherBoot
-		saved := make([]byte, savedChecksumAt-savedAt, savedChecksumAt-savedAt+16)
-		copy(saved, b[savedAt:])
-		saved = append(append(saved, b[24:32]...), b[inodeAt:inodeAt+8]...)
+		saved := string(b[savedAt:savedChecksumAt]) + string(b[24:32]) + string(b[inodeAt:inodeAt+8])
 		if hashOf(saved, 0) == binary.LittleEndian.Uint64(b[savedChecksumAt:]) {
-			w.told = binary.LittleEndian.Uint64(saved)
+			w.told = load64(saved, 0)
 		}
 	case device == binary.LittleEndian.Uint64(b[deviceAt:]):
 		w.place = Here
@@ -284,7 +277,6 @@ func (w *followed) copy(parts []*part) (copies []*part, err error) {
 	}
 	table, _ := tableBytes(page)
 	page = append(page, w.mem.bytes[len(w.mem.bytes)-table:]...)
-	w.mem.release()
 	binary.LittleEndian.PutUint64(page[serialAt:], serial)
 	w.mem = &mapping{bytes: page}
 	return copies, nil
@@ -297,15 +289,10 @@ func seal(header, blocks []byte) {
 	binary.LittleEndian.PutUint64(header[checksumAt:], hashOfBoth(header[:checksumAt], blocks, 0))
 }
 
-// noBoot stands for a system that does not tell its boots apart.
-const noBoot = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
-
+// thisBoot is empty on a system that does not tell its boots apart.
 func thisBoot() string {
 	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	id, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(string(text)), "-", ""))
-	if err != nil || len(id) != len(noBoot) {
-		return noBoot
-	}
+	id, _ := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(string(text)), "-", ""))
 	return string(id)
 }
 
@@ -349,39 +336,29 @@ func (f *Filter) Status() (s Status) {
 	if w == nil {
 		return s
 	}
-	if f.overwritten.Load() {
-		return w.damaged()
-	}
-	var err error
-	defer func() {
-		if err != nil {
-			s = w.damaged()
+	err := guarded(func() {
+		b := w.mem.bytes
+		s = Status{
+			List:     printable(b[nameAt : nameAt+nameBytes]),
+			Identity: identityOf(b),
+			Serial:   w.serial(),
+			Place:    w.place,
 		}
-	}()
-	defer catchFault(debug.SetPanicOnFault(true), &err)
-	b := w.mem.bytes
-	s = Status{
-		List:     printable(b[nameAt : nameAt+nameBytes]),
-		Identity: identityOf(b),
-		Serial:   w.serial(),
-		Place:    w.place,
-	}
-	if f.changes != nil {
-		s.Changes = f.changes.count()
-	}
-	if w.place == Here {
-		s.TrueAt = moment(w.load(trueAtAt))
-	}
-	if w.place != NoPlace {
-		w.health(&s)
-	}
+		if f.changes != nil {
+			s.Changes = f.changes.count()
+		}
+		if w.place == Here {
+			s.TrueAt = moment(w.load(trueAtAt))
+		}
+		if w.place != NoPlace {
+			w.health(&s)
+		}
+	})
 	runtime.KeepAlive(f)
+	if err != nil || f.overwritten.Load() {
+		return Status{Place: w.place, Reason: "damaged", Message: (&ChangedFileError{}).Error()}
+	}
 	return s
-}
-
-// damaged is what is known of a file that somebody changed.
-func (w *followed) damaged() Status {
-	return Status{Place: w.place, Reason: "damaged", Message: (&ChangedFileError{}).Error()}
 }
 
 // lost is superseded of a file whose bits its follower found to be others than they should be.

@@ -107,16 +107,13 @@ func hashWord(word, seed uint64) uint64 {
 }
 
 // hashOfBoth is hashOf head and body one after the other. The head is at least a
-// stripe long.
+// stripe long, and with the body two.
 func hashOfBoth(head, body []byte, seed uint64) uint64 {
 	l := newLanes(seed)
 	at := addStripes(&l, head)
 	var joint [stripe]byte
 	held := copy(joint[:], head[at:])
 	taken := copy(joint[held:], body)
-	if held+taken < stripe {
-		return finish(l.merged(), uint64(len(head)+len(body)), joint[:held+taken], 0)
-	}
 	addStripes(&l, joint[:])
 	rest := body[taken:]
 	at = addStripes(&l, rest)

@@ -2,7 +2,6 @@ package bloomfilter
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 )
 
@@ -59,15 +58,11 @@ func (h *header) blocksBytes() uint64 {
 	return uint64(h.blocks) << (h.log2Block - 3)
 }
 
-func invalid(rule, reason string) error {
-	return &InvalidFilterError{rule, reason}
-}
-
 // asStated is the length of a filter whose header alone says it.
 const asStated = math.MaxUint64
 
 // readHeader checks all rules that need only the header and the length of the
-// whole filter. b has the first 128 bytes, or all if there are fewer.
+// whole filter. b has at least the first 128 bytes, or all if there are fewer.
 func readHeader(b []byte, length uint64) (*header, error) {
 	if err := checkIdentity(b, length); err != nil {
 		return nil, err
@@ -111,11 +106,11 @@ func checkIdentity(b []byte, length uint64) error {
 	case string(b[:4]) != "BLMF":
 		return invalid("magic", "does not start with BLMF")
 	case b[4] != 1 && b[4] != 2:
-		return invalid("version", fmt.Sprintf("unsupported format version %d", b[4]))
+		return invalid("version", "unsupported format version %d", b[4])
 	case binary.LittleEndian.Uint32(b[headerChecksumAt:]) != headerChecksum(b):
 		return invalid("header_checksum", "header checksum does not match")
 	case b[48] != 1:
-		return invalid("hash", fmt.Sprintf("unsupported hash function %d", b[48]))
+		return invalid("hash", "unsupported hash function %d", b[48])
 	}
 	return nil
 }

@@ -95,10 +95,3 @@ func addCapacity(a, b uint64) uint64 {
 	}
 	return a + b
 }
-
-// String is for logs: what the filter holds.
-func (f *Filter) String() string {
-	info := f.Info()
-	return fmt.Sprintf("bloomfilter of %s keys, sized for %d at %g, %d of %d parts, %.1f %% of the bits set",
-		info.KeyType, info.N, info.P, len(f.parts), info.Parts, 100*info.Fill)
-}

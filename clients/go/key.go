@@ -9,9 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxKeyBytes is what PostgreSQL allows for one value.
-const maxKeyBytes = 1 << 30
-
 // Key is a key of any type, as it is hashed. Make it with one of the functions
 // below.
 type Key struct {
@@ -84,9 +81,6 @@ func RowKey(columns ...Key) (Key, error) {
 	if t == None {
 		return Key{}, keyError(row, "a row has one to six columns, and none of them is a row")
 	}
-	if err := checkLength(t, len(bytes)); err != nil {
-		return Key{}, err
-	}
 	return Key{keyType: t, long: string(bytes)}, nil
 }
 
@@ -108,24 +102,11 @@ func textOf(value string) (string, error) {
 	if !utf8.ValidString(value) {
 		return "", keyError(Text, "the string is not valid UTF-8")
 	}
-	text := withoutBlanks(value)
-	return text, checkLength(Text, len(text))
-}
-
-func checkLength(t KeyType, length int) error {
-	if length > maxKeyBytes {
-		return keyError(t, "longer than 1 GiB")
-	}
-	return nil
+	return withoutBlanks(value), nil
 }
 
 // ByteaKey is a key of type bytea. The bytes are copied.
-func ByteaKey(value []byte) (Key, error) {
-	if err := checkLength(Bytea, len(value)); err != nil {
-		return Key{}, err
-	}
-	return Key{keyType: Bytea, long: string(value)}, nil
-}
+func ByteaKey(value []byte) Key { return Key{keyType: Bytea, long: string(value)} }
 
 // UUIDKey is a key of type uuid, its bytes in the order of the text.
 func UUIDKey(value [16]byte) Key { return fixedKey(UUID, value[:]) }

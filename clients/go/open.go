@@ -106,10 +106,7 @@ func openFile(file *os.File, s stamp, c config) (f *Filter, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if f, err = single(mem, c); err != nil {
-		mem.release()
-	}
-	return f, err
+	return single(mem, c)
 }
 
 // stamp is what a file was when it was looked at.
@@ -168,9 +165,6 @@ func openRegular(path string) (*os.File, stamp, error) {
 	var start []byte
 	if err == nil {
 		start, err = readStart(file, whoBytes)
-		if !isFollowed(string(start)) && len(start) > exactBytes {
-			start = start[:exactBytes]
-		}
 	}
 	if err != nil {
 		file.Close()
@@ -235,19 +229,19 @@ func readOrMap(file *os.File, size int, c config) (*mapping, error) {
 func assemble(parts []*part) (*Filter, error) {
 	f := newFilter(parts...)
 	if f.total != uint64(len(parts)) {
-		return nil, setError("%d parts are there, but the set has %d", len(parts), f.total)
+		return nil, invalid("part", "%d parts are there, but the set has %d", len(parts), f.total)
 	}
 	for number, p := range parts {
 		h := p.header
 		switch {
 		case uint64(h.parts) != f.total:
-			return nil, setError("part %d is of a set of %d parts, not %d", number, h.parts, f.total)
+			return nil, invalid("part", "part %d is of a set of %d parts, not %d", number, h.parts, f.total)
 		case int(h.part) != number:
-			return nil, setError("part %d is where part %d should be", h.part, number)
+			return nil, invalid("part", "part %d is where part %d should be", h.part, number)
 		case h.seed != f.seed:
-			return nil, setError("part %d has another seed than part 0", number)
+			return nil, invalid("part", "part %d has another seed than part 0", number)
 		case h.keyType != None && f.keyType != None && h.keyType != f.keyType:
-			return nil, setError("part %d holds %s keys, not %s", number, h.keyType, f.keyType)
+			return nil, invalid("part", "part %d holds %s keys, not %s", number, h.keyType, f.keyType)
 		}
 		if h.keyType != None {
 			f.keyType = h.keyType

@@ -21,9 +21,6 @@ func RawKey(t KeyType, key []byte) (Key, error) {
 	} else if !isKey(t, key) {
 		return Key{}, keyError(t, "these are the bytes of no key of this type")
 	}
-	if err := checkLength(t, len(key)); err != nil {
-		return Key{}, err
-	}
 	return Key{keyType: t, long: string(key)}, nil
 }
 

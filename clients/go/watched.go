@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,8 +38,7 @@ func OpenWatched(path string, options ...Option) (*WatchedFilter, error) {
 		path = here + string(filepath.Separator) + path
 	}
 	w := &WatchedFilter{path: path, config: configOf(options)}
-	_, err := w.Reload()
-	if err != nil {
+	if _, err := w.Reload(); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -85,9 +83,7 @@ func (f *Filter) isSuperseded() (is bool) {
 	if f.followed == nil || f.mapped == nil {
 		return false
 	}
-	var err error
-	defer catchFault(debug.SetPanicOnFault(true), &err)
-	is = f.followed.load(supersededAt) != 0
+	_ = guarded(func() { is = f.followed.load(supersededAt) != 0 })
 	return is
 }
 
@@ -134,17 +130,12 @@ func (f *Filter) checkWho() {
 	if f.followed == nil || f.mapped == nil {
 		return
 	}
-	var err error
-	func() {
-		defer catchFault(debug.SetPanicOnFault(true), &err)
-		if string(f.mapped.bytes[:whoBytes]) != f.stamp.start || f.followed.isLost() {
-			err = &ChangedFileError{}
-		}
-	}()
-	if err != nil {
+	isSame := false
+	_ = guarded(func() { isSame = string(f.mapped.bytes[:whoBytes]) == f.stamp.start && !f.followed.isLost() })
+	runtime.KeepAlive(f)
+	if !isSame {
 		f.overwritten.Store(true)
 	}
-	runtime.KeepAlive(f)
 }
 
 // logAgain is the time between two lines about a lasting error.

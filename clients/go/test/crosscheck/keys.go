@@ -95,7 +95,7 @@ func typedKey(typeName, text string) (key bloomfilter.Key, err error) {
 	case "bytea":
 		var value []byte
 		if value, err = hex.DecodeString(strings.TrimPrefix(text, `\x`)); err == nil {
-			return bloomfilter.ByteaKey(value)
+			return bloomfilter.ByteaKey(value), nil
 		}
 	case "uuid":
 		var value [16]byte
