@@ -7,7 +7,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.IntToLongFunction;
-import java.util.stream.Collectors;
 
 /**
  * A filter, or a set of parts asked as one. But for a followed file, to which keys come, it never
@@ -22,10 +21,8 @@ public final class BloomFilter {
 
     /** By part number; null where a part is not open. */
     private final Part[] parts;
-    private final Part only;
     private final int kind;
     private final long seed;
-    private final Info info;
 
     /** What the file was before it was read, or null. */
     final Opening.Stamp stamp;
@@ -45,11 +42,8 @@ public final class BloomFilter {
         for (Part part : open) {
             parts[part.header.part] = part;
         }
-        only = parts.length == 1 ? parts[0] : null;
         kind = Opening.commonKind(open);
         seed = first.seed;
-        info = new Info(kind,
-                open.stream().map(part -> part.header).collect(Collectors.toUnmodifiableList()));
     }
 
     /**
@@ -70,13 +64,12 @@ public final class BloomFilter {
 
     /** What the filter says about itself; of a followed file the bits are counted. */
     public Info info() {
-        if (followed == null) {
-            return info;
-        }
         List<Header> headers = new ArrayList<>();
         try {
             for (Part part : parts) {
-                headers.add(part.now());
+                if (part != null) {
+                    headers.add(followed == null ? part.header : part.now());
+                }
             }
         } catch (InvalidFilterException | InternalError error) {
             throw new ChangedFileException(error);
@@ -163,15 +156,15 @@ public final class BloomFilter {
     }
 
     private void requireKind(int asked) {
-        if (asked != kind && kind != Kind.NONE) {
-            throw new KeyTypeException("bloomfilter holds " + Kind.describe(kind) + " keys, not "
-                    + Kind.describe(asked));
+        if (asked != kind && kind != KeyType.NONE.number()) {
+            throw new KeyTypeException("bloomfilter holds " + KeyType.describe(kind) + " keys, not "
+                    + KeyType.describe(asked));
         }
     }
 
     private Part partOf(long hash) {
-        if (only != null) {
-            return only;
+        if (parts.length == 1) {
+            return parts[0];
         }
         int number = Part.numberOf(hash, parts.length);
         if (parts[number] == null) {
@@ -240,10 +233,5 @@ public final class BloomFilter {
         } catch (InternalError cut) {
             throw new ChangedFileException(cut);
         }
-    }
-
-    @Override
-    public String toString() {
-        return "BloomFilter of " + info;
     }
 }

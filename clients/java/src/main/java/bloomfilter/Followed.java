@@ -62,8 +62,6 @@ final class Followed {
 
     private static final VarHandle WORDS =
             MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
-    private static final Path UPTIME = Path.of("/proc/uptime");
 
     private final ByteBuffer page;
     final List<Part> parts = new ArrayList<>();
@@ -190,7 +188,7 @@ final class Followed {
     /** All zeros where the system does not tell its boots apart. */
     static byte[] thisBoot() {
         try {
-            UUID boot = UUID.fromString(Files.readString(BOOT_ID).trim());
+            UUID boot = UUID.fromString(Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).trim());
             return ByteBuffer.allocate(16).putLong(boot.getMostSignificantBits())
                     .putLong(boot.getLeastSignificantBits()).array();
         } catch (IOException | RuntimeException none) {
@@ -201,7 +199,7 @@ final class Followed {
     /** Microseconds since this boot, by a clock that nobody sets; 0 where the system doesn't tell them. */
     static long uptime() {
         try {
-            return (long) (Double.parseDouble(Files.readString(UPTIME).split(" ")[0]) * 1e6);
+            return (long) (Double.parseDouble(Files.readString(Path.of("/proc/uptime")).split(" ")[0]) * 1e6);
         } catch (IOException | RuntimeException none) {
             return 0;
         }

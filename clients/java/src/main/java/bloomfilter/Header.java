@@ -99,7 +99,7 @@ final class Header {
         p = start.getDouble(32);
         checksum = start.getLong(56);
         require(KeyType.isNumber(kind & 0xff), "key_type", "unknown key type " + (kind & 0xff));
-        require(Kind.isWhole(kind), "columns", "columns do not match the key type");
+        require(KeyType.isWhole(kind), "columns", "columns do not match the key type");
         first.requireBlocks();
         levels.add(first);
         if (exact) {
@@ -120,7 +120,7 @@ final class Header {
 
     private void readDirectory(ByteBuffer start) throws InvalidFilterException {
         require(start.limit() >= EXACT_BYTES
-                && start.getLong(DIRECTORY_CHECKSUM_AT) == directoryChecksum(start),
+                && start.getLong(DIRECTORY_CHECKSUM_AT) == Part.checksum(start, start.duplicate().limit(DIRECTORY_CHECKSUM_AT)),
                 "directory", "directory of levels is damaged");
         requireThree(start.get(65) == 3 && start.getInt(66) == 0 && start.getShort(70) == 0);
         long at = EXACT_BYTES + first.length();
@@ -136,14 +136,6 @@ final class Header {
 
     private static void requireThree(boolean condition) throws InvalidFilterException {
         require(condition, "levels", "directory is not that of three levels");
-    }
-
-    /** Of header and directory without the two checksums that are made after it. */
-    private static long directoryChecksum(ByteBuffer start) {
-        byte[] both = new byte[56 + DIRECTORY_CHECKSUM_AT - BYTES];
-        start.duplicate().position(0).get(both, 0, 56).position(BYTES)
-                .get(both, 56, DIRECTORY_CHECKSUM_AT - BYTES);
-        return Xxh64.of(both, 0);
     }
 
     static void require(boolean condition, String rule, String message)
@@ -166,9 +158,7 @@ final class Header {
     /** The low half of XXH64, seed 0, of the bytes before it. */
     static int checksum(ByteBuffer bytes) {
         byte[] start = new byte[CHECKSUM_AT];
-        ByteBuffer copy = bytes.duplicate();
-        copy.position(0);
-        copy.get(start);
+        bytes.duplicate().position(0).get(start);
         return (int) Xxh64.of(start, 0);
     }
 }

@@ -63,12 +63,12 @@ public final class Info {
     }
 
     public KeyType keyType() {
-        return Kind.type(kind);
+        return KeyType.ofKind(kind);
     }
 
     /** The key types of a row's columns; empty for other keys. */
     public List<KeyType> columns() {
-        return Kind.columns(kind);
+        return KeyType.columns(kind);
     }
 
     public long bitsSet() {
@@ -114,12 +114,5 @@ public final class Info {
     public List<Info> filters() {
         return headers.stream().map(header -> new Info(header.kind, List.of(header)))
                 .collect(Collectors.toUnmodifiableList());
-    }
-
-    /** For logs: what it holds. */
-    @Override
-    public String toString() {
-        return String.format(Locale.ROOT, "%s keys, sized for %d at %s, %d of %d parts, %d bytes, %.1f %% of the bits set",
-                Kind.describe(kind), n(), p(), headers.size(), parts(), bytes(), 100 * fill());
     }
 }

@@ -1,5 +1,7 @@
 package bloomfilter;
 
+import static bloomfilter.KeyValueException.require;
+
 import java.io.ByteArrayOutputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -55,7 +57,7 @@ public final class Key {
     }
 
     public KeyType type() {
-        return Kind.type(kind);
+        return KeyType.ofKind(kind);
     }
 
     /** The key bytes, a copy. */
@@ -158,10 +160,8 @@ public final class Key {
      */
     public static Key real(double value) {
         float nearest = (float) value;
-        if (Float.isInfinite(nearest) != Double.isInfinite(value)
-                || (nearest == 0) != (value == 0)) {
-            throw new KeyValueException("value is outside of real's range");
-        }
+        require(Float.isInfinite(nearest) == Double.isInfinite(value) && (nearest == 0) == (value == 0),
+                "value is outside of real's range");
         return floating(nearest);
     }
 
@@ -204,9 +204,8 @@ public final class Key {
     }
 
     public static Key inet(InetAddress address, int prefix) {
-        if (address instanceof Inet6Address && ((Inet6Address) address).getScopeId() != 0) {
-            throw new KeyValueException("PostgreSQL's inet has no zones");
-        }
+        require(!(address instanceof Inet6Address) || ((Inet6Address) address).getScopeId() == 0,
+                "PostgreSQL's inet has no zones");
         return inet(address.getAddress(), prefix);
     }
 
@@ -215,9 +214,7 @@ public final class Key {
      * IPv4 ones, which are other keys.
      */
     public static Key inet(byte[] address, int prefix) {
-        if (address.length != 4 && address.length != 16) {
-            throw new KeyValueException("an address has 4 or 16 bytes");
-        }
+        require(address.length == 4 || address.length == 16, "an address has 4 or 16 bytes");
         if (prefix < 0 || prefix > address.length * 8) {
             throw new KeyValueException("prefix length " + prefix + " is out of range");
         }
@@ -230,15 +227,11 @@ public final class Key {
 
     /** macaddr of 6 bytes, macaddr8 of 8; with ff fe in the middle, in SQL, the 8 equal the 6. */
     public static Key macaddr(byte[] address) {
-        if (address.length != 6 && address.length != 8) {
-            throw new KeyValueException("a MAC address has 6 or 8 bytes");
-        }
+        require(address.length == 6 || address.length == 8, "a MAC address has 6 or 8 bytes");
         if (address.length == 6 || !isNarrow(address)) {
             return new Key(KeyType.MACADDR, address.clone());
         }
-        byte[] narrow = Arrays.copyOf(address, 6);
-        System.arraycopy(address, 5, narrow, 3, 3);
-        return new Key(KeyType.MACADDR, narrow);
+        return new Key(KeyType.MACADDR, ByteBuffer.allocate(6).put(address, 0, 3).put(address, 5, 3).array());
     }
 
     /** Whether a MAC address of 8 bytes stands for one of 6. */
@@ -258,7 +251,7 @@ public final class Key {
             bytes.write(head, 0, head.length);
             bytes.write(column.bytes, 0, column.bytes.length);
         }
-        return new Key(Kind.ofRow(types), bytes.toByteArray());
+        return new Key(KeyType.kindOfRow(types), bytes.toByteArray());
     }
 
     /**
@@ -291,10 +284,8 @@ public final class Key {
             if (!Character.isSurrogate(value.charAt(i))) {
                 continue;
             }
-            if (i + 1 == value.length()
-                    || !Character.isSurrogatePair(value.charAt(i), value.charAt(i + 1))) {
-                throw new KeyValueException("text has an unpaired surrogate");
-            }
+            require(i + 1 < value.length() && Character.isSurrogatePair(value.charAt(i), value.charAt(i + 1)),
+                    "text has an unpaired surrogate");
             i++;
         }
         return RawKey.withoutBlanks(value.getBytes(StandardCharsets.UTF_8));
@@ -306,17 +297,13 @@ public final class Key {
 
     /** Microseconds, mod 2^64: PostgreSQL's last years lie past 2^63 of them. */
     private static Key moment(KeyType type, long seconds, int nanos) {
-        if (nanos % 1000 != 0) {
-            throw new KeyValueException("PostgreSQL's timestamps have no nanoseconds");
-        }
+        require(nanos % 1000 == 0, "PostgreSQL's timestamps have no nanoseconds");
         requireRange(Math.floorDiv(seconds, 86400), LAST_TIMESTAMP_DAY);
         return new Key(type, integerBytes(seconds * 1_000_000 + nanos / 1000));
     }
 
     private static void requireRange(long days, long last) {
-        if (days < FIRST_DAY || days > last) {
-            throw new KeyValueException("value is outside of the range of PostgreSQL's type");
-        }
+        require(days >= FIRST_DAY && days <= last, "value is outside of the range of PostgreSQL's type");
     }
 
     @Override
@@ -333,6 +320,6 @@ public final class Key {
     /** The type alone: keys may be secrets that a log must not show. */
     @Override
     public String toString() {
-        return Kind.describe(kind) + " key";
+        return KeyType.describe(kind) + " key";
     }
 }

@@ -5,4 +5,10 @@ public final class KeyValueException extends KeyException {
     KeyValueException(String message) {
         super(message);
     }
+
+    static void require(boolean condition, String message) {
+        if (!condition) {
+            throw new KeyValueException(message);
+        }
+    }
 }

@@ -140,13 +140,9 @@ final class Opening {
 
     /** The kind of key of all filters that hold keys; NONE if none does. */
     static int commonKind(List<Part> parts) throws InvalidFilterException {
-        int common = Kind.NONE;
-        for (Part part : parts) {
-            int kind = part.header.kind;
-            Header.require(kind == Kind.NONE || common == Kind.NONE || kind == common, "part",
-                    "filters of different key types");
-            common = kind == Kind.NONE ? common : kind;
-        }
-        return common;
+        int none = KeyType.NONE.number();
+        int[] kinds = parts.stream().mapToInt(part -> part.header.kind).filter(kind -> kind != none).distinct().toArray();
+        Header.require(kinds.length <= 1, "part", "filters of different key types");
+        return kinds.length == 0 ? none : kinds[0];
     }
 }

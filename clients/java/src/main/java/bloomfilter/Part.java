@@ -52,7 +52,7 @@ final class Part {
             level.requireBits(!verify || countBits(bytes, level.start, level.length()) == level.bitsSet);
             set += level.bitsSet;
         }
-        Header.require(header.kind != Kind.NONE || set == 0,
+        Header.require(header.kind != KeyType.NONE.number() || set == 0,
                 "empty_key_type", "bits are set and no key type is named");
         Header.require(!verify || checksum(bytes, bytes) == header.checksum, "checksum",
                 "checksum does not match");
@@ -87,15 +87,10 @@ final class Part {
         }
         ByteBuffer start = ByteBuffer.allocate(Header.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         bytes.duplicate().get(start.array());
-        seal(start, bytes);
+        start.putLong(40, countBits(bytes, Header.BYTES, bytes.limit() - Header.BYTES));
+        start.putInt(52, Header.checksum(start));
+        start.putLong(CHECKSUM_AT, checksum(start, bytes));
         return new Header(start, bytes.limit());
-    }
-
-    /** Puts what depends on the bits into a header. */
-    static void seal(ByteBuffer header, ByteBuffer bytes) {
-        header.putLong(40, countBits(bytes, Header.BYTES, bytes.limit() - Header.BYTES));
-        header.putInt(52, Header.checksum(header));
-        header.putLong(CHECKSUM_AT, checksum(header, bytes));
     }
 
     private static long countBits(ByteBuffer bytes, long start, long length) {
@@ -106,8 +101,8 @@ final class Part {
         return count;
     }
 
-    /** XXH64, seed 0, of the header without its checksum, and the blocks. */
-    private static long checksum(ByteBuffer header, ByteBuffer bytes) {
+    /** XXH64, seed 0, of the header without its checksum, and what is behind it in the bytes. */
+    static long checksum(ByteBuffer header, ByteBuffer bytes) {
         Xxh64 hash = new Xxh64(0);
         byte[] step = new byte[STEP];
         header.duplicate().position(0).get(step, 0, CHECKSUM_AT);

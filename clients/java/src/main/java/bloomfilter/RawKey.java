@@ -1,5 +1,7 @@
 package bloomfilter;
 
+import static bloomfilter.KeyValueException.require;
+
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
@@ -39,16 +41,10 @@ final class RawKey {
                     && length <= rest.remaining(), "these are the bytes of no row");
             byte[] column = new byte[length];
             rest.get(column);
-            types.add(Kind.type(kind(KeyType.ofNumber(type), column)));
+            types.add(KeyType.ofKind(kind(KeyType.ofNumber(type), column)));
         }
         require(!rest.hasRemaining(), "these are the bytes of no row");
-        return Kind.ofRow(types);
-    }
-
-    private static void require(boolean condition, String message) {
-        if (!condition) {
-            throw new KeyValueException(message);
-        }
+        return KeyType.kindOfRow(types);
     }
 
     private static boolean isKey(KeyType type, byte[] bytes) {

@@ -29,7 +29,8 @@ public final class WatchedBloomFilter {
     private final ReentrantLock reloading = new ReentrantLock();
     private volatile BloomFilter current;
     private volatile long looked;
-    private volatile Consumer<Throwable> onError = WatchedBloomFilter::log;
+    private volatile Consumer<Throwable> onError =
+            error -> LOG.log(System.Logger.Level.WARNING, "the filter stays the old one: " + error);
 
     private String lastError;
     private long toldAt;
@@ -138,9 +139,5 @@ public final class WatchedBloomFilter {
             lastError = error.toString();
             onError.accept(error);
         }
-    }
-
-    private static void log(Throwable error) {
-        LOG.log(System.Logger.Level.WARNING, "the filter stays the old one: " + error);
     }
 }

@@ -1,6 +1,0 @@
-/**
- * Asks the filters of the PostgreSQL extension {@code bloomfilter}, without the database.
- *
- * <p>Start with {@link bloomfilter.BloomFilter#open}.
- */
-package bloomfilter;
