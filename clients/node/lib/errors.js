@@ -1,4 +1,4 @@
-// When there is which: index.d.ts.
+// When there is which: clients/README.md.
 import { kindName } from './key-types.js'
 
 export class BloomFilterError extends Error {

@@ -1,18 +1,14 @@
-/** Names of key types. */
 export type KeyTypeName =
   | 'none' | 'integer' | 'text' | 'bytea' | 'uuid' | 'numeric' | 'float'
   | 'date' | 'timestamp' | 'timestamptz' | 'inet' | 'macaddr'
   | `row(${string})`
 
 /** Types that have text forms: those of doc/KEYS.md. */
-export type TextTypeName =
-  | 'integer' | 'text' | 'bytea' | 'uuid' | 'numeric' | 'float' | 'real'
-  | 'date' | 'timestamp' | 'timestamptz' | 'inet' | 'macaddr'
+export type TextTypeName = Exclude<KeyTypeName, 'none' | `row(${string})`> | 'real'
 
 /** What leaves no doubt about its SQL type, or a Key. */
 export type KeyLike = number | bigint | string | Uint8Array | Key | readonly ColumnLike[]
 
-/** A column of a row. */
 export type ColumnLike = number | bigint | string | Uint8Array | Key
 
 /** Numbers in typed arrays are integers, or floats in a filter of floats. */
@@ -55,23 +51,20 @@ export interface PartInfo {
   /** Whether it surely holds more keys than it was sized for. */
   overCapacity: boolean
   part: number
-  /** Of the whole set; 1 for a whole filter. */
   parts: number
   formatVersion: number
   /** Whether it is right for each key that it was built of: members and others. */
   exact: boolean
   /** Those that are no members, for which an exact one was sized. */
   others: number
-  /** 16 hexadecimal digits. */
   checksum: string
 }
 
 export interface Info extends PartInfo {
-  /** Of each open part. */
   filters: PartInfo[]
 }
 
-/** Which content of which list a followed file has, and how fresh it is: what isn't known is undefined. */
+/** Which content of which list a followed file has, and how fresh it is: clients/README.md, Files. What isn't known is undefined. */
 export interface Status {
   list?: string
   /** Of the list: a UUID. */
@@ -80,28 +73,23 @@ export interface Status {
   place: 'none' | 'here' | 'other boot' | 'copy'
   /** Microseconds since 1970 of its publish, as text: a later one is greater. */
   serial?: string
-  /** What was committed before is in it. */
   trueAt?: Date
-  /** The follower's last look that went well. */
   looked?: Date
-  /** Milliseconds since then; below zero: a clock is wrong. */
+  /** Milliseconds since the last look that went well; below zero: a clock is wrong. */
   age?: number
   /** Milliseconds between two looks. */
   every?: number
   /** Milliseconds between two manifests at most; 0 where none is promised. */
   heartbeat?: number
   expires?: Date
-  /** Looks that failed since. */
+  /** Looks that failed since the last good one. */
   failures: number
   /** Since when there is this reason: */
   since?: Date
   /** What is wrong, one of the reasons of `bloomfilter status`, or ''. */
   reason: string
-  /** It in a sentence. */
   message: string
-  /** Whether another file took its place. */
   superseded: boolean
-  /** Keys that were changed by day since the list was published. */
   changes: number
 }
 
@@ -153,7 +141,6 @@ export class WatchedBloomFilter {
 export class Key {
   private constructor ()
   readonly type: KeyTypeName
-  /** Those that are hashed. */
   readonly bytes: Uint8Array
   /**
    * The type's name and the bytes in hexadecimal, '-' for none: what `bloomfilter explain --bytes` and
@@ -171,7 +158,6 @@ export class Key {
   static uuid (value: string | Uint8Array): Key
   /** Numbers are refused: 0.1 is not the decimal that it looks like. */
   static numeric (value: string | bigint): Key
-  /** double precision. */
   static float (value: number): Key
   /** real: the nearest number of 32 bits. */
   static real (value: number): Key
@@ -191,7 +177,7 @@ export class Key {
   static row (...columns: ColumnLike[]): Key
 }
 
-/** The parent of all errors that this package makes. */
+/** The parent of all errors that this package makes; clients/README.md says when there is which. */
 export class BloomFilterError extends Error {
   /** In a batch: the number of the key that the error is about. */
   index?: number
@@ -199,23 +185,13 @@ export class BloomFilterError extends Error {
   path?: string
 }
 
-/** Bytes are not a valid filter. */
 export class InvalidFilterError extends BloomFilterError {
   /** The word of the first broken rule in the format's description. */
   readonly rule: string
 }
 
-/** A key of another type than the filter's, or a value that is no key at all. */
 export class KeyTypeError extends BloomFilterError {}
-
-/** A value that its SQL type can't have. */
 export class KeyValueError extends BloomFilterError {}
-
-/** The key belongs to a part of the set that is not open. */
 export class PartError extends BloomFilterError {}
-
-/** Somebody cut or overwrote a followed file that is open, instead of renaming a new one over it. */
 export class ChangedFileError extends BloomFilterError {}
-
-/** The table of changes by day of a followed file is damaged. */
 export class ChangesError extends BloomFilterError {}

@@ -3,21 +3,17 @@
 import { hashOf } from './instance.js'
 import { kindName } from './key-types.js'
 
-const AT_KEY_TYPE = 7
-const AT_COLUMNS = 48
-const AT_CHECKSUM = 56
-
-/** A part of a set, or a filter: its instance, and what its header says. */
+/** A part of a set, or a filter: its instance, and what its header says, of which doc/FORMAT.md has the bytes. */
 export function readPart (instance) {
   const { header } = instance
   return {
     instance,
-    kind: (header.getUint8(AT_KEY_TYPE) | header.getUint32(AT_COLUMNS, true) & ~0xff) >>> 0,
+    kind: (header.getUint8(7) | header.getUint32(48, true) & ~0xff) >>> 0,
     part: header.getUint16(12, true),
     parts: header.getUint16(14, true),
     exact: instance.isExact,
     seed: header.getBigInt64(16, true),
-    checksum: header.getBigUint64(AT_CHECKSUM, true).toString(16).padStart(16, '0')
+    checksum: header.getBigUint64(56, true).toString(16).padStart(16, '0')
   }
 }
 

@@ -101,7 +101,7 @@ export class Instance {
    * lies at the start, of a filter of this length.
    */
   checkHeader (length) {
-    const status = this.#headerStatus(length)
+    const status = this.exports.check_header(length)
     // Whether this rule is the first that is broken depends on the blocks.
     if (RULES[status - 1] !== 'empty_key_type') {
       this.#throwBroken(status)
@@ -110,7 +110,7 @@ export class Instance {
 
   /** Throws for the first broken rule of the header alone. */
   checkSound () {
-    this.#throwBroken(this.#headerStatus(this.length))
+    this.#throwBroken(this.exports.check_header(this.length))
   }
 
   /**
@@ -150,11 +150,6 @@ export class Instance {
         yield pause()
       }
     }
-  }
-
-  #headerStatus (length) {
-    // No valid filter is near 2^32 bytes; that many are as wrong as more are.
-    return this.exports.check_header(Math.min(length, 0xffffffff))
   }
 
   #throwBroken (status) {

@@ -32,11 +32,9 @@ export class Key {
   static typeOf (key) { return key.#type }
   static bytesOf (key) { return key.#bytes }
 
-  static #of ({ kind, bytes }) { return new Key(kind, bytes) }
+  static parse (type, text) { return new Key(...parseText(type, text)) }
 
-  static parse (type, text) { return Key.#of(parseText(type, text)) }
-
-  static raw (type, bytes) { return Key.#of(rawKey(type, bytes)) }
+  static raw (type, bytes) { return new Key(...rawKey(type, bytes)) }
 
   static integer (value) { return new Key(INTEGER, integerBytes(int64(value))) }
   static text (value) { return new Key(TEXT, encoder.encode(withoutBlanks(checkText(value)))) }

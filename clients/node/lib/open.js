@@ -2,7 +2,6 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import { ChangedFileError, InvalidFilterError, inFile } from './errors.js'
 import { load, readStart } from './load.js'
 import { LOST, PAGE, WHO_BYTES, isPage, readPage } from './status.js'
@@ -11,26 +10,22 @@ import { noPause, pause } from './steps.js'
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 const BOOT_BYTES = 16
 
-const [stat, open, fstat, close, read] = [fs.stat, fs.open, fs.fstat, fs.close, fs.read].map(promisify)
 const exact = { bigint: true }
 
-export const syncIo = {
-  pause: noPause,
-  stat: (file) => fs.statSync(file, exact),
-  open: (file) => fs.openSync(file, 'r'),
-  fstat: (handle) => fs.fstatSync(handle, exact),
-  read: (handle, bytes, from) => fs.readSync(handle, bytes, 0, bytes.length, from),
-  close: (handle) => fs.closeSync(handle)
-}
-
-export const asyncIo = {
+/** call(name, ...) is what fs has by that name, with waiting or without. */
+const ioOf = (pause, call) => ({
   pause,
-  stat: (file) => stat(file, exact),
-  open: (file) => open(file, 'r'),
-  fstat: (handle) => fstat(handle, exact),
-  read: (handle, bytes, from) => read(handle, bytes, 0, bytes.length, from).then((result) => result.bytesRead),
-  close: (handle) => close(handle)
-}
+  stat: (file) => call('stat', file, exact),
+  open: (file) => call('open', file, 'r'),
+  fstat: (handle) => call('fstat', handle, exact),
+  read: (handle, bytes, from) => call('read', handle, bytes, 0, bytes.length, from),
+  close: (handle) => call('close', handle)
+})
+
+export const syncIo = ioOf(noPause, (name, ...rest) => fs[`${name}Sync`](...rest))
+
+export const asyncIo = ioOf(pause, (name, ...rest) => new Promise((resolve, reject) =>
+  fs[name](...rest, (error, result) => error ? reject(error) : resolve(result))))
 
 /**
  * The path as it stays right when the program changes its folder. It is not normalised,

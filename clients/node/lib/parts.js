@@ -20,9 +20,6 @@ export class Parts {
     return this
   }
 
-  /** Whether it is a part of a set without the others. */
-  get #isAlone () { return this.parts.length !== this.parts[0].parts }
-
   /** A key of 8 bytes, as two halves. */
   askWord (low, high) {
     const { exports, scratch, view } = this.first
@@ -63,7 +60,7 @@ export class Parts {
   /** The instance of a part, which has the block of the key that was hashed last. */
   instanceFor (number) {
     const { part, parts } = this.parts[0]
-    if (!this.#isAlone) {
+    if (this.parts.length === parts) {
       return this.parts[number].instance
     }
     if (part !== number) {
@@ -75,15 +72,13 @@ export class Parts {
 
 const AT_LOG2_BLOCK = 6
 
-const bytesOfBlock = (header) => 2 ** header[AT_LOG2_BLOCK] / 8
-
 export class FollowedParts extends Parts {
   #number
 
   /** file.readInto(bytes, at, length, from) reads so many bytes or throws. */
   constructor (parts, file) {
     const instance = new Instance()
-    const own = parts.map((part) => ({ ...part, instance, blockBytes: bytesOfBlock(part.header) }))
+    const own = parts.map((part) => ({ ...part, instance, blockBytes: 2 ** part.header[AT_LOG2_BLOCK] / 8 }))
     instance.room(HEADER_BYTES + own.reduce((most, { blockBytes }) => Math.max(most, blockBytes), 0))
     super(own, false)
     this.file = file

@@ -93,7 +93,7 @@ const KEY_BYTES = 4
 
 const readerFor = ({ length }) => length > SHORT_TEXT ? new Instance() : commonInstance()
 
-/** The kind of a key and its bytes, from the name of a type and a text. */
+/** The kind of a key and its bytes, as a pair, from the name of a type and a text. */
 export function parseText (type, text) {
   if (typeof text !== 'string') {
     throw new KeyTypeError(`${show(text)} is not the text of a key of type ${type}`)
@@ -108,7 +108,7 @@ export function parseText (type, text) {
   if (reason !== 0) {
     throw new KeyValueError(`${show(text)} is not a key of type ${type}: ${instance.string(reason)}`)
   }
-  return { kind: number === REAL ? FLOAT : number, bytes: keyBytes(instance) }
+  return [number === REAL ? FLOAT : number, keyBytes(instance)]
 }
 
 /** The same from key bytes, of which a text loses the blanks at its end; throws if no key has them. */
@@ -122,7 +122,7 @@ export function rawKey (type, bytes) {
   if (kind === 0) {
     throw new KeyValueError(`no key of type ${type} has the bytes ${hexOf(bytes.subarray(0, 20))}`)
   }
-  return { kind, bytes: keyBytes(instance) }
+  return [kind, keyBytes(instance)]
 }
 
 export const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

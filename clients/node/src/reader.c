@@ -72,9 +72,9 @@ TELLS(double, filter_length, (double) bf_any_length(filter_at()))
 
 /* All rules that the header alone can break, of a filter of this length. */
 EXPORT("check_header") int
-check_header(uint32_t length)
+check_header(double length)
 {
-	return (int) bf_any_read(filter_at(), length, &shape);
+	return (int) bf_any_read(filter_at(), (uint64_t) length, &shape);
 }
 
 /* All rules, of an exact filter that is all there. */
