@@ -62,18 +62,14 @@ def first(*places):
     return next((place for place in places if place and os.path.exists(place)), None)
 
 
-def is_needed(folder, path):
-    unit, kind = os.path.splitext(os.path.basename(path))
-    return kind in (".c", ".h") and (folder != "feed" or unit in FEED_UNITS)
-
-
 def library_sources():
     """The library's files: name in a source distribution, path here."""
     sources = {}
     for folder in FOLDERS:
         place = first(os.path.join(HERE, folder), os.path.join(ROOT, "src", folder))
-        sources.update((f"{folder}/{os.path.basename(path)}", path) for path in files_of(place)
-                       if is_needed(folder, path))
+        names = (os.path.basename(path) for path in files_of(place))
+        sources.update((f"{folder}/{name}", os.path.join(place, name)) for name in names
+                       if name.endswith((".c", ".h")) and (folder != "feed" or name[:-2] in FEED_UNITS))
     header = first(os.path.join(HERE, "core", "xxhash.h"),
                    *(os.path.join(folder, "xxhash.h") for folder in (
                        os.environ.get("XXHASH_INCLUDE"), sysconfig.get_config_var("INCLUDEDIR"),

@@ -118,20 +118,24 @@ def _flags(verify: bool, copy: bool) -> int:
 class _Asked(_native.Filter):
     """What both classes have beside questions."""
 
-    _origin: Optional[Tuple[str, bool, bool, Identity]] = None
+    _origin: Optional[Tuple[str, bool, bool, Identity, bool]] = None
 
     @classmethod
     def _open_path(
         cls: Type[_Self], path: PathLike, verify: bool, copy: bool, identity: Identity, watched: bool
     ) -> _Self:
-        self = cls._open(path, _flags(verify, copy), watched, None if identity is None else str(identity).lower())
-        self._origin = (os.path.join(os.getcwd(), os.fsdecode(path)), verify, copy, identity)
+        wanted = None if identity is None else str(identity).lower()
+        self = cls._open(path, _flags(verify, copy), watched, wanted)
+        if not watched and wanted is not None and self.status.identity != wanted:
+            self.close()
+            raise error_of(-24, f"{os.fsdecode(path)}: it is not the list {identity}", 0)
+        self._origin = (os.path.join(os.getcwd(), os.fsdecode(path)), verify, copy, identity, watched)
         return self
 
     def __reduce__(self) -> Tuple[Any, ...]:
         """By path where it was opened by one: the other process opens it itself."""
         if self._origin is not None:
-            return _reopen, (type(self), *self._origin)
+            return type(self)._open_path, self._origin
         return type(self)._from_bytes, (self.to_bytes(), _native.COPY)
 
     def __enter__(self: _Self) -> _Self:
@@ -182,11 +186,7 @@ class BloomFilter(_Asked):
         memory instead of mapping it: then nothing that happens to the file later matters.
         `identity` is that of the list, a UUID: the file of another one, or of none, is refused.
         """
-        self = cls._open_path(path, verify, copy, identity, False)
-        if identity is not None and self.status.identity != str(identity).lower():
-            self.close()
-            raise error_of(-24, f"{os.fsdecode(path)}: it is not the list {identity}", 0)
-        return self
+        return cls._open_path(path, verify, copy, identity, False)
 
     @classmethod
     def from_bytes(cls, data: Data, *, verify: bool = True) -> "BloomFilter":
@@ -195,13 +195,7 @@ class BloomFilter(_Asked):
 
     @classmethod
     def build(
-        cls,
-        keys: Iterable[Any],
-        n: Optional[int] = None,
-        p: float = 0.01,
-        *,
-        seed: int = 0,
-        parts: int = 1,
+        cls, keys: Iterable[Any], n: Optional[int] = None, p: float = 0.01, *, seed: int = 0, parts: int = 1
     ) -> "BloomFilter":
         """A filter of these keys, for n keys at a false-positive rate of at most p.
 
@@ -219,15 +213,6 @@ class BloomFilter(_Asked):
         if parts != 1 and n is None:
             raise ValueError("a set of parts is made for n keys")
         return cls._build(keys, n or 0, p, seed % 2**64, parts)
-
-    def __repr__(self) -> str:
-        info = self.info
-        return f"<BloomFilter for {info.n} {info.key_type} keys, {info.bytes} bytes>"
-
-
-def _reopen(cls: Type[Any], path: str, verify: bool, copy: bool, identity: Identity) -> Any:
-    make = cls if issubclass(cls, WatchedBloomFilter) else cls.open
-    return make(path, verify=verify, copy=copy, identity=identity)
 
 
 class WatchedBloomFilter(_Asked):

@@ -120,22 +120,13 @@ class Real(float):
         return super().__new__(cls, nearest)
 
 
-class MacAddress:
+class MacAddress(Key):
     """A macaddr or macaddr8: 6 or 8 bytes, or one of PostgreSQL's spellings."""
 
-    __slots__ = ("data",)
+    __slots__ = ()
 
     def __init__(self, address: Union[str, bytes]) -> None:
-        self.data = _parse("macaddr", address if isinstance(address, str) else address.hex())[1]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MacAddress) and self.data == other.data
-
-    def __hash__(self) -> int:
-        return hash(self.data)
-
-    def __repr__(self) -> str:
-        return f"MacAddress({self.data.hex(':')!r})"
+        super().__init__(*_parse("macaddr", address if isinstance(address, str) else address.hex()))
 
 
 def _integer(value: int) -> Tuple[int, bytes]:
@@ -212,7 +203,6 @@ _ENCODERS: Dict[Type[Any], Callable[[Any], Tuple[int, bytes]]] = {
     ipaddress.IPv6Address: _inet,
     ipaddress.IPv4Network: _inet,
     ipaddress.IPv6Network: _inet,
-    MacAddress: lambda key: (MACADDR, key.data),
     tuple: _row,
     Key: lambda key: (key._number, key._data),
 }
