@@ -62,6 +62,9 @@ func (f *Filter) ContainsInt64(key int64) (bool, error) {
 
 // ContainsString asks for a key of type text. It must be valid UTF-8.
 func (f *Filter) ContainsString(key string) (bool, error) {
+	if err := f.checkType(Text); err != nil {
+		return false, err
+	}
 	text, err := textOf(key)
 	if err != nil {
 		return false, err

@@ -95,7 +95,7 @@ func (w *followed) serial() uint64 {
 }
 
 // openFollowed opens a followed file, which is mapped unless that can't be.
-func openFollowed(file *os.File, info os.FileInfo, c config) (*Filter, error) {
+func openFollowed(file *os.File, info os.FileInfo, c config) (f *Filter, err error) {
 	if info.Size() < pageBytes {
 		return nil, invalid("short", "a followed file has at least 4096 bytes")
 	}
@@ -104,6 +104,12 @@ func openFollowed(file *os.File, info os.FileInfo, c config) (*Filter, error) {
 		return nil, err
 	}
 	w := &followed{mem: mem}
+	// Who tries again and again would have a mapping for each try until memory is collected.
+	defer func() {
+		if err != nil || w.mem != mem {
+			mem.release()
+		}
+	}()
 	parts, err := w.check(info, c)
 	if err != nil {
 		return nil, err
@@ -113,8 +119,7 @@ func openFollowed(file *os.File, info os.FileInfo, c config) (*Filter, error) {
 			return nil, err
 		}
 	}
-	f, err := assemble(parts)
-	if err != nil {
+	if f, err = assemble(parts); err != nil {
 		return nil, err
 	}
 	if w.mem.isMapped {
@@ -292,7 +297,10 @@ func seal(header, blocks []byte) {
 // thisBoot is empty on a system that does not tell its boots apart.
 func thisBoot() string {
 	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	id, _ := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(string(text)), "-", ""))
+	id, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(string(text)), "-", ""))
+	if err != nil || len(id) != 16 {
+		return ""
+	}
 	return string(id)
 }
 

@@ -16,7 +16,7 @@ func mapFile(file *os.File, size int) (*mapping, error) {
 		return nil, err
 	}
 	m := &mapping{bytes: bytes, isMapped: true}
-	runtime.SetFinalizer(m, func(m *mapping) { syscall.Munmap(m.bytes) })
+	runtime.SetFinalizer(m, (*mapping).release)
 	return m, nil
 }
 
@@ -27,4 +27,14 @@ func numbersOf(info os.FileInfo) (device, inode uint64, known bool) {
 		return 0, 0, false
 	}
 	return uint64(stat.Dev), uint64(stat.Ino), true
+}
+
+// release unmaps at once what no filter uses.
+func (m *mapping) release() {
+	if m.isMapped {
+		runtime.SetFinalizer(m, nil)
+		m.isMapped = false
+		syscall.Munmap(m.bytes)
+		m.bytes = nil
+	}
 }

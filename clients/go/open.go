@@ -106,7 +106,10 @@ func openFile(file *os.File, s stamp, c config) (f *Filter, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return single(mem, c)
+	if f, err = single(mem, c); err != nil {
+		mem.release()
+	}
+	return f, err
 }
 
 // stamp is what a file was when it was looked at.

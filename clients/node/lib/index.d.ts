@@ -64,7 +64,7 @@ export interface Info extends PartInfo {
   filters: PartInfo[]
 }
 
-/** Which content of which list a followed file has, and how fresh it is: clients/README.md, Files. What isn't known is undefined. */
+/** Which content of which list a followed file has, and how fresh it is: the project's clients/README.md, Files. What isn't known is undefined. */
 export interface Status {
   list?: string
   /** Of the list: a UUID. */
@@ -177,7 +177,7 @@ export class Key {
   static row (...columns: ColumnLike[]): Key
 }
 
-/** The parent of all errors that this package makes; clients/README.md says when there is which. */
+/** The parent of all errors that this package makes; the project's clients/README.md says when there is which. */
 export class BloomFilterError extends Error {
   /** In a batch: the number of the key that the error is about. */
   index?: number

@@ -182,10 +182,7 @@ public final class BloomFilter {
         }
         try {
             followed.requireUnchanged();
-            boolean found = part.contains(hash);
-            // It may come with the next call only: then this is the one.
-            followed.requireUnchanged();
-            return found;
+            return part.contains(hash);
         } catch (InternalError cut) {
             throw new ChangedFileException(cut);
         }
@@ -223,10 +220,12 @@ public final class BloomFilter {
             for (at = 0; at < count; at++) {
                 touched |= partOf(hashes[at]).touch(hashes[at]);
             }
-            // A use of the bytes, so that the compiler keeps the reads: a key whose
-            // first byte is 0 is not there.
+            // A use of the bytes, so that the compiler keeps the reads.
+            if (touched == 0) {
+                Thread.onSpinWait();
+            }
             for (int i = 0; i < count; i++) {
-                answers[from + i] = changes != null && byDay[i] != null ? byDay[i] : touched != 0 && answer(hashes[i]);
+                answers[from + i] = changes != null && byDay[i] != null ? byDay[i] : answer(hashes[i]);
             }
         } catch (KeyException error) {
             throw error.at(from + at);

@@ -2,6 +2,7 @@ package bloomfilter;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /** One checked filter: the header, and the bytes wherever they are. */
 final class Part {
@@ -129,10 +130,26 @@ final class Part {
                 || upper[1].inLevel(hashOfLevel(1, header.salt, hash));
     }
 
-    /** Two probes a branch: a stranger is guessed wrong less often, and nobody waits longer. */
     private boolean inLevel(long hash) {
-        byte[] all = heap;
-        int start = start(hash);
+        return inBlock(heap, start(hash), hash) || heap == null && inCopy(hash);
+    }
+
+    /**
+     * Where a mapped file was cut, the machine reads anything and throws some time later: "no" is said
+     * of a copy of the block, which stays as it was made there, and no filter has a block of ones.
+     */
+    private boolean inCopy(long hash) {
+        byte[] block = new byte[1 << log2BlockBytes];
+        Arrays.fill(block, (byte) -1);
+        bytes.duplicate().position(start(hash)).get(block);
+        if (block[0] == -1 && Arrays.equals(block, 0, block.length - 1, block, 1, block.length)) {
+            throw new ChangedFileException(null);
+        }
+        return inBlock(block, 0, hash);
+    }
+
+    /** Two probes a branch: a stranger is guessed wrong less often, and nobody waits longer. */
+    private boolean inBlock(byte[] all, int start, long hash) {
         long probe = hash;
         int i = probes;
         for (; i >= 2; i -= 2) {
