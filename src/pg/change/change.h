@@ -24,11 +24,8 @@ extern Oid	bfpg_change_trigger_function(Oid schema);
 /* Whether the trigger by which an open table tracks a list is fired; always: as rows of logical replication need it. */
 extern bool bfpg_change_fires(Relation table, Oid schema, const char *list, bool always);
 
-/*
- * Throws unless an open table tracks a list as it must, by the triggers that it has.  Returns whether a
- * text of the column could be another key's.
- */
-extern bool bfpg_change_check_trigger(Relation table, Oid schema, const char *list);
+/* Throws unless an open table tracks a list as it must, by the triggers and the rows that it has. */
+extern void bfpg_change_check_trigger(Relation table, Oid schema, const char *list);
 
 /* tracked.c: a table that tracks a list, as its trigger sees it. */
 
@@ -65,6 +62,9 @@ extern void bfpg_tracked_check_trigger(const TriggerData *trigger);
 
 /* What there is of the list now: exists and keys, by schema and list. */
 extern void bfpg_tracked_find_list(BfpgTracked *tracked);
+
+/* Throws if another value than this of the column could have the same bytes. */
+extern void bfpg_tracked_check_key(const TriggerData *trigger, const BfpgTracked *tracked, Datum key);
 
 /* Throws unless table and trigger are what the promise needs.  Finds the columns, and how a key's row is found. */
 extern void bfpg_tracked_check(const TriggerData *trigger, BfpgTracked *tracked);

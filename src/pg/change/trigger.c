@@ -79,13 +79,7 @@ key_of(BfpgTracked *tracked, const TriggerData *trigger, HeapTuple tuple, String
 	key.column = heap_getattr(tuple, tracked->key, columns, &key.is_null);
 	if (key.is_null)
 		return key;
-	if (!bfpg_key_stands_alone(tracked->type, key.column))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a key of list \"%s\" can't be told from another one", trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST]),
-				 errdetail("Keys are compared without the blanks at their end, and times beyond the year 294246 are not told from infinity."),
-				 errhint("Of text: store it without blanks at its end, by a constraint CHECK (%s = rtrim(%s)).",
-						 quote_identifier(trigger->tg_trigger->tgargs[BFPG_TRACKED_KEY]), quote_identifier(trigger->tg_trigger->tgargs[BFPG_TRACKED_KEY]))));
+	bfpg_tracked_check_key(trigger, tracked, key.column);
 	key.key = bfpg_change_key(&tracked->coder, key.column, buffer);
 	key.value = true;
 	if (tracked->value != 0)

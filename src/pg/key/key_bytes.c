@@ -227,9 +227,10 @@ bfpg_find_key_type(Oid type, BfpgKeyCoder *coder)
 bool
 bfpg_key_stands_alone(Oid type, Datum key)
 {
-	const text *value;
+	text	   *value;
 	Timestamp	time;
 	Size		length;
+	Size		kept;
 
 	switch (getBaseType(type))
 	{
@@ -237,7 +238,10 @@ bfpg_key_stands_alone(Oid type, Datum key)
 		case VARCHAROID:
 			value = DatumGetTextPP(key);
 			length = VARSIZE_ANY_EXHDR(value);
-			return bf_key_text(VARDATA_ANY(value), length) == length;
+			kept = bf_key_text(VARDATA_ANY(value), length);
+			if (PointerGetDatum(value) != key)
+				pfree(value);
+			return kept == length;
 		case NAMEOID:
 			length = strlen(NameStr(*DatumGetName(key)));
 			return bf_key_text(NameStr(*DatumGetName(key)), length) == length;

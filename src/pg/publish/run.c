@@ -123,6 +123,12 @@ bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 	PG_TRY();
 	{
 		list->started = GetCurrentTimestamp();
+		/* Of a session at REPEATABLE READ the snapshot is of before the lock, and nothing is pruned by it. */
+		if (IsolationUsesXactSnapshot())
+		{
+			SPI_commit();
+			(void) SPI_execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED", false, 0);
+		}
 		EnsurePortalSnapshotExists();
 		bfpg_publish_check_owner(list);
 		bfpg_publish_write_run(list, false, NULL);

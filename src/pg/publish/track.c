@@ -15,6 +15,7 @@
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "tcop/pquery.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -85,24 +86,6 @@ make_triggers(const BfpgPublication *list, const TrackedTable *tracked)
 					 psprintf("%s(%s)", function, name), always);
 }
 
-/* Keys that are in the table must be those that the trigger takes; nobody writes it meanwhile. */
-static void
-check_rows(const TrackedTable *tracked)
-{
-	const char *key = quote_identifier(tracked->key);
-
-	bfpg_run_as_caller(psprintf("SELECT FROM %s WHERE pg_catalog.right(%s::pg_catalog.text, 1) OPERATOR(pg_catalog.=) ' ' LIMIT 1",
-					 bfpg_qualified_name(tracked->relation), key),
-			SPI_OK_SELECT);
-	if (SPI_processed > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column %s of table \"%s\" has keys that end in a blank", key, get_rel_name(tracked->relation)),
-				 errdetail("Keys are compared without the blanks at their end, so that two rows would have one key."),
-				 errhint("UPDATE %s SET %s = rtrim(%s) WHERE %s LIKE '%% ', and add a constraint CHECK (%s = rtrim(%s)).",
-						 bfpg_qualified_name(tracked->relation), key, key, key, key, key)));
-}
-
 static void
 track_table(const BfpgPublication *list, const TrackedTable *tracked)
 {
@@ -114,9 +97,21 @@ track_table(const BfpgPublication *list, const TrackedTable *tracked)
 	{
 		Relation	table = table_open(lfirst_oid(cell), NoLock);
 
-		if (bfpg_change_check_trigger(table, list->place.schema, list->name) && lfirst_oid(cell) == tracked->relation)
-			check_rows(tracked);
+		bfpg_change_check_trigger(table, list->place.schema, list->name);
 		table_close(table, NoLock);
+	}
+}
+
+/* Triggers that were there without the list have recorded nothing: whoever has written their tables ends before the snapshot. */
+static void
+wait_for_writers(const BfpgPublication *list)
+{
+	ListCell   *cell;
+
+	foreach(cell, bfpg_track_tables(list))
+	{
+		LockRelationOid(lfirst_oid(cell), ShareRowExclusiveLock);
+		(void) find_all_inheritors(lfirst_oid(cell), ShareRowExclusiveLock, NULL);
 	}
 }
 
@@ -184,6 +179,8 @@ track(BfpgPublication *list, const TrackedTable *tracked)
 	bfpg_publish_find(&list->place, list->name, &last);
 	if (tracked != NULL)
 		track_table(list, tracked);
+	else
+		wait_for_writers(list);
 	list->asked.tracking = BFPG_TRACK;
 	PG_TRY();
 	{

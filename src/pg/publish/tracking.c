@@ -76,7 +76,7 @@ find_triggers(const BfpgPlace *place, const char *name)
 	bfpg_run_for_list(place, name,
 					  psprintf("SELECT format('DROP TRIGGER %%%%I ON %%%%s', tgname, tgrelid::regclass), tgrelid, tgtype & 1 = 1 FROM pg_trigger "
 							   "WHERE tgfoid = '%u' AND tgparentid = 0 "
-							   "AND position(convert_to($1, getdatabaseencoding()) || '\\x00' IN tgargs) = 1", bfpg_change_trigger_function(place->schema)),
+							   "AND position(convert_to($1, getdatabaseencoding()) || decode('00', 'hex') IN tgargs) = 1", bfpg_change_trigger_function(place->schema)),
 					  SPI_OK_SELECT);
 	return SPI_tuptable;
 }
