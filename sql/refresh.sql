@@ -102,10 +102,10 @@ set role regress_bloom_maker;
 call bloom_drop('new');
 reset role;
 -- replaced by a superuser it stays its owner's
-call bloom_publish('member', 'select id from shop.member');
+set search_path = "$user", public; call bloom_publish('member', 'select id from shop.member'); set search_path = public;
 select owner, published_by = current_user as by_this from bloom_published where name = 'member';
--- given away with its query, without the one of the generation before
-call bloom_alter('member', owner => 'regress_bloom_maker');
+-- given away with its query, without the one of the generation before; its $user is another one
+create schema regress_bloom_maker; call bloom_alter('member', owner => 'regress_bloom_maker'); drop schema regress_bloom_maker;
 select owner, query from bloom_published where name = 'member';
 call bloom_refresh('member');
 call bloom_rollback('member');
@@ -113,8 +113,7 @@ select query from bloom_published where name = 'member';
 call bloom_publish('member', 'select id from shop.member');
 call bloom_alter('member', owner => 'regress_bloom_nightly');
 call bloom_publish('member', 'select id from shop.member');
-call bloom_alter('member', owner => 'nobody');
-call bloom_alter('nobody', owner => 'regress_bloom_nightly');
+call bloom_alter('member', owner => 'nobody'); call bloom_alter('nobody', owner => 'regress_bloom_nightly');
 call bloom_alter(null);
 -- the query comes back with its generation
 call bloom_publish('member', 'select id from shop.member where id <= 2000');

@@ -176,10 +176,11 @@ foreach my $way (@ways)
 # A dump that is not what it seems: the database's owner plants no query for roles that it can't become,
 # nor by a row for a list that is there.
 {
-	my $planted = "INSERT INTO bloom_definition (name, owner, query, settings, \"check\", allow_empty, on_conflict) VALUES ('%s', '%s', 'SELECT 1', '{}', true, false, 0)%s";
+	my $planted = "INSERT INTO bloom_definition (name, owner, query, settings, \"check\", allow_empty, on_conflict) VALUES ('%s', '%s', 'SELECT 1', '{search_path=public}', true, false, 0)%s";
 	my $session = session($node, dbname => 'way' . $number, on_connect => 'SET ROLE leader');
 	is(($session->try(sprintf($planted, 'planted', $super, '')))[1], '', 'a planted row is taken');
 	is($session->state_of(q{CALL bloom_refresh('planted')}), '42501', 'and not run');
+	is($session->state_of(sprintf($planted =~ s/search_path=public//r, 'bare', 'leader', '')), '23514', 'nor is one taken without the search_path, which would be read');
 	is($session->state_of(sprintf($planted, 'account', 'leader', '')), '23505', 'no second one for a list');
 	is($session->state_of(sprintf($planted, 'super', 'leader', ' ON CONFLICT DO NOTHING')), '', 'nor is a row taken over that was not written');
 	is($session->query($whose), 'account nightly, gone -, super -, value -', 'and nobody owns more than before');

@@ -90,8 +90,8 @@ CREATE TABLE bloom_definition (
 	before_check boolean,
 	before_allow_empty boolean,
 	before_on_conflict smallint CHECK (before_on_conflict BETWEEN 0 AND 2),
-	CHECK (query IS NULL OR (settings IS NOT NULL AND "check" IS NOT NULL AND allow_empty IS NOT NULL AND on_conflict IS NOT NULL)),
-	CHECK (before_query IS NULL OR (before_settings IS NOT NULL AND before_check IS NOT NULL AND before_allow_empty IS NOT NULL AND before_on_conflict IS NOT NULL))
+	CHECK (query IS NULL OR (settings[1] IS NOT NULL AND "check" IS NOT NULL AND allow_empty IS NOT NULL AND on_conflict IS NOT NULL)),
+	CHECK (before_query IS NULL OR (before_settings[1] IS NOT NULL AND before_check IS NOT NULL AND before_allow_empty IS NOT NULL AND before_on_conflict IS NOT NULL))
 ) USING heap;
 COMMENT ON TABLE bloom_definition IS 'owners and queries of lists; written by the procedures alone, and by a restore';
 

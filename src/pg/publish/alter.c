@@ -6,6 +6,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -73,6 +74,26 @@ may_make_lists(Oid role, Oid schema)
 	return bfpg_may_execute(bfpg_extension_function(schema, "bloom_publish", lengthof(types), types), role);
 }
 
+static bool
+has_schema(const char *role)
+{
+	return role != NULL && OidIsValid(get_namespace_oid(role, true));
+}
+
+static void
+tell_path(const BfpgPublication *change, const char *role)
+{
+	const char *last = change->owner.name;
+	BfpgPublication kept = *change;
+
+	if ((last == NULL || strcmp(last, role) != 0) && (has_schema(role) || has_schema(last)) &&
+		bfpg_definition_find(&kept) && strstr(bfpg_settings_path(kept.asked.settings), "$user") != NULL)
+		ereport(WARNING,
+				(errmsg("the query of list \"%s\" may read other tables from now on", change->name),
+				 errdetail("It runs with \"$user\" in its search_path, which is the schema of the list's owner."),
+				 errhint("Where it names tables without their schema, CALL bloom_publish with a query that names it.")));
+}
+
 /* As of tables: a role that the caller could become, and that could have made the list itself. */
 static void
 give(const BfpgPublication *change, const char *name)
@@ -91,6 +112,7 @@ give(const BfpgPublication *change, const char *name)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role \"%s\" may not make lists", name),
 				 errhint("GRANT EXECUTE ON PROCEDURE %s TO %s.", bfpg_callable_name(change->place.schema, "bloom_publish"), quote_identifier(name))));
+	tell_path(change, name);
 	bfpg_definition_give(&change->place, change->name, role);
 	bfpg_publish_tell(change->name, psprintf("given to role \"%s\"", name));
 }

@@ -64,6 +64,15 @@ bfpg_session_settings(void)
 	return construct_array(settings, count, TEXTOID, -1, false, TYPALIGN_INT);
 }
 
+const char *
+bfpg_settings_path(ArrayType *settings)
+{
+	const int	first = 1;
+	bool		is_null;
+
+	return TextDatumGetCString(array_get_element(PointerGetDatum(settings), 1, unconstify(int *, &first), -1, -1, false, TYPALIGN_INT, &is_null));
+}
+
 /* A search_path in which temporary tables stand last, unless it says where they stand. */
 static const char *
 temporary_behind(const char *path)

@@ -169,6 +169,9 @@ extern void bfpg_publish_build_as_owner(BfpgPublication *list, const BfpgLastLis
 /* Settings that a query is kept with, as they are now. */
 extern ArrayType *bfpg_session_settings(void);
 
+/* The search_path among them, which is the first one. */
+extern const char *bfpg_settings_path(ArrayType *settings);
+
 /* Whether this session runs the query of a list, so that it must not change the list. */
 extern bool bfpg_publishes_in_session(const BfpgPlace *place, const char *name);
 

@@ -7,7 +7,6 @@
 
 #include "access/table.h"
 #include "catalog/partition.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_inherits.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -106,18 +105,6 @@ bfpg_track_tables(const BfpgPublication *list)
 	return tables;
 }
 
-/* The search_path stands first in the settings. */
-static bool
-same_path(ArrayType *a, ArrayType *b)
-{
-	const int	first = 1;
-	bool		is_null;
-	Datum		x = array_get_element(PointerGetDatum(a), 1, unconstify(int *, &first), -1, -1, false, TYPALIGN_INT, &is_null);
-	Datum		y = array_get_element(PointerGetDatum(b), 1, unconstify(int *, &first), -1, -1, false, TYPALIGN_INT, &is_null);
-
-	return DatumGetBool(DirectFunctionCall2Coll(texteq, C_COLLATION_OID, x, y));
-}
-
 void
 bfpg_track_check_query(const BfpgPublication *list)
 {
@@ -129,7 +116,7 @@ bfpg_track_check_query(const BfpgPublication *list)
 		if (!bfpg_definition_find(&kept) || bfpg_track_tables(list) == NIL)
 			return;
 		same = strcmp(kept.asked.query, list->asked.query) == 0;
-		if (same && same_path(kept.asked.settings, list->asked.settings))
+		if (same && strcmp(bfpg_settings_path(kept.asked.settings), bfpg_settings_path(list->asked.settings)) == 0)
 			return;
 	}
 	ereport(ERROR,
