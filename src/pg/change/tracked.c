@@ -172,13 +172,13 @@ is_inherited(Relation table)
 
 /* The trigger of a table for a list that is fired whenever another one is that is enabled so; NULL: there is none. */
 static Trigger *
-find_trigger(Relation table, Oid function, const char *list, int16 type, char enabled)
+find_trigger(const TriggerDesc *triggers, Oid function, const char *list, int16 type, char enabled)
 {
 	int			i;
 
-	for (i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
+	for (i = 0; triggers != NULL && i < triggers->numtriggers; i++)
 	{
-		Trigger    *trigger = &table->trigdesc->triggers[i];
+		Trigger    *trigger = &triggers->triggers[i];
 
 		if (trigger->tgfoid == function && (trigger->tgenabled == TRIGGER_FIRES_ALWAYS || trigger->tgenabled == enabled) &&
 			(trigger->tgtype & type) == type && TRIGGER_FOR_ROW(trigger->tgtype) == TRIGGER_FOR_ROW(type) &&
@@ -189,14 +189,10 @@ find_trigger(Relation table, Oid function, const char *list, int16 type, char en
 }
 
 /* The table that all partitions are of, or the table itself. */
-static Relation
-open_root(Relation table)
+static Oid
+root_of(Relation table)
 {
-	Oid			root = RelationGetRelid(table);
-
-	if (table->rd_rel->relispartition)
-		root = llast_oid(get_partition_ancestors(root));
-	return table_open(root, AccessShareLock);
+	return table->rd_rel->relispartition ? llast_oid(get_partition_ancestors(RelationGetRelid(table))) : RelationGetRelid(table);
 }
 
 static void
@@ -222,11 +218,11 @@ check_table(const TriggerData *trigger, Oid schema)
 {
 	const Trigger *of_rows = trigger->tg_trigger;
 	const char *list = of_rows->tgargs[BFPG_TRACKED_LIST];
-	Relation	root = open_root(trigger->tg_relation);
+	Relation	root = table_open(root_of(trigger->tg_relation), AccessShareLock);
 
 	check_rows(root, schema, list, of_rows->tgargs[BFPG_TRACKED_KEY]);
-	if (find_trigger(trigger->tg_relation, of_rows->tgfoid, list, REFUSES_TRUNCATE, of_rows->tgenabled) == NULL ||
-		find_trigger(root, of_rows->tgfoid, list, REFUSES_TRUNCATE, of_rows->tgenabled) == NULL)
+	if (find_trigger(trigger->tg_relation->trigdesc, of_rows->tgfoid, list, REFUSES_TRUNCATE, of_rows->tgenabled) == NULL ||
+		find_trigger(root->trigdesc, of_rows->tgfoid, list, REFUSES_TRUNCATE, of_rows->tgenabled) == NULL)
 		refuse_use(trigger, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, psprintf("It needs a trigger BEFORE TRUNCATE of the same list beside it, enabled as it is itself. Table \"%s\" or its partition lacks one.", RelationGetRelationName(root)));
 	table_close(root, AccessShareLock);
 }
@@ -289,7 +285,7 @@ bfpg_change_trigger_function(Oid schema)
 bool
 bfpg_change_fires(Relation table, Oid schema, const char *list, bool always)
 {
-	return find_trigger(table, bfpg_change_trigger_function(schema), list, TRIGGER_TYPE_ROW, always ? TRIGGER_FIRES_ALWAYS : TRIGGER_FIRES_ON_ORIGIN) != NULL;
+	return find_trigger(table->trigdesc, bfpg_change_trigger_function(schema), list, TRIGGER_TYPE_ROW, always ? TRIGGER_FIRES_ALWAYS : TRIGGER_FIRES_ON_ORIGIN) != NULL;
 }
 
 void
@@ -305,8 +301,8 @@ bfpg_tracked_check_key(const TriggerData *trigger, const BfpgTracked *tracked, D
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("a key of list \"%s\" can't be told from another one", list),
 			 errdetail("Keys are compared without the blanks at their end, and times beyond the year 294246 are not told from infinity."),
-			 errhint("Of text: store it without blanks at its end, by a constraint CHECK (%s = rtrim(%s)). Of rows that are there: first %s, then UPDATE %s SET %s = rtrim(%s).",
-					 column, column, bfpg_call_text(tracked->schema, "bloom_untrack", list), bfpg_qualified_name(RelationGetRelid(trigger->tg_relation)), column, column)));
+			 errhint("Of text: store it without blanks at its end, by a constraint CHECK (%s = rtrim(%s)). Of rows that are there: first %s, then UPDATE %s SET %s = rtrim(%s) WHERE %s LIKE '%% '.",
+					 column, column, bfpg_call_text(tracked->schema, "bloom_untrack", list), bfpg_qualified_name(root_of(trigger->tg_relation)), column, column, column)));
 }
 
 /* Nobody writes meanwhile.  A query would lack what a policy hides from the caller, and what a snapshot of before the lock doesn't see. */
@@ -330,9 +326,11 @@ check_keys(const TriggerData *trigger, const BfpgTracked *tracked)
 void
 bfpg_change_check_trigger(Relation table, Oid schema, const char *list)
 {
+	/* the relation cache's own goes when others change the table, such as its rights, while rows are read */
+	TriggerDesc *triggers = CopyTriggerDesc(table->trigdesc);
 	TriggerData trigger = {
 		.type = T_TriggerData, .tg_event = TRIGGER_EVENT_ROW | TRIGGER_EVENT_AFTER, .tg_relation = table,
-		.tg_trigger = find_trigger(table, bfpg_change_trigger_function(schema), list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ON_ORIGIN)
+		.tg_trigger = find_trigger(triggers, bfpg_change_trigger_function(schema), list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ON_ORIGIN)
 	};
 	BfpgTracked tracked = {.schema = schema, .list = CStringGetTextDatum(list)};
 

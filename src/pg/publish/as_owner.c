@@ -69,8 +69,9 @@ bfpg_settings_path(ArrayType *settings)
 {
 	const int	first = 1;
 	bool		is_null;
+	Datum		path = array_get_element(PointerGetDatum(settings), 1, unconstify(int *, &first), -1, -1, false, TYPALIGN_INT, &is_null);
 
-	return TextDatumGetCString(array_get_element(PointerGetDatum(settings), 1, unconstify(int *, &first), -1, -1, false, TYPALIGN_INT, &is_null));
+	return is_null ? "" : TextDatumGetCString(path);
 }
 
 /* A search_path in which temporary tables stand last, unless it says where they stand. */
