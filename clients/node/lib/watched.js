@@ -47,7 +47,7 @@ export class WatchedBloomFilter {
       try {
         return await WatchedBloomFilter.open(stays, options)
       } catch (error) {
-        if (!(performance.now() < end)) { // nor without a timeout
+        if (!(performance.now() < end)) { // without a timeout end is NaN: one try
           throw error
         }
       }

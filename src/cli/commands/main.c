@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,9 +92,21 @@ run(int argc, char **argv)
 		 argv[0][0] == '-' ? "option" : "command", argv[0]);
 }
 
+/* Else a file that is opened, such as a list's, would be standard error, to which messages are written. */
+static void
+fill_standard_descriptors(void)
+{
+	int			fd;
+
+	for (fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void) open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
 int
 main(int argc, char **argv)
 {
+	fill_standard_descriptors();
 	setvbuf(stdout, NULL, _IOFBF, 64 * 1024);
 	if (argc < 2)
 		fail("no command given; see \"bloomfilter --help\"");

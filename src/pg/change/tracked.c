@@ -338,7 +338,6 @@ bfpg_change_check_trigger(Relation table, Oid schema, const char *list)
 		elog(ERROR, "table \"%s\" has no trigger that tracks list \"%s\"", RelationGetRelationName(table), list);
 	bfpg_tracked_find_list(&tracked);
 	bfpg_tracked_check(&trigger, &tracked);
-	if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
-		(tracked.coder.type == BF_KEY_TEXT || tracked.coder.type == BF_KEY_TIMESTAMP || tracked.coder.type == BF_KEY_TIMESTAMPTZ))
+	if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE && !bfpg_keys_stand_alone(tracked.type))
 		check_keys(&trigger, &tracked);
 }

@@ -115,6 +115,9 @@ extern bool bfpg_find_key_type(Oid type, BfpgKeyCoder *coder);
  */
 extern bool bfpg_key_stands_alone(Oid type, Datum key);
 
+/* Whether that is true of each key of a type. */
+extern bool bfpg_keys_stand_alone(Oid type);
+
 /* Makes a coder one for a filter's keys, if it is an untyped key's, or throws. */
 extern void bfpg_fit_coder(BfpgKeyCoder *coder, const bf_header *header);
 

@@ -225,6 +225,22 @@ bfpg_find_key_type(Oid type, BfpgKeyCoder *coder)
 }
 
 bool
+bfpg_keys_stand_alone(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case TEXTOID:
+		case VARCHAROID:
+		case NAMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return false;
+		default:
+			return true;
+	}
+}
+
+bool
 bfpg_key_stands_alone(Oid type, Datum key)
 {
 	text	   *value;

@@ -80,6 +80,7 @@ has_schema(const char *role)
 	return role != NULL && OidIsValid(get_namespace_oid(role, true));
 }
 
+/* "$user" in a query's search_path is the schema of the list's owner, and so another one from now on. */
 static void
 tell_path(const BfpgPublication *change, const char *role)
 {

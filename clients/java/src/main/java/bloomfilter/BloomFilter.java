@@ -174,7 +174,7 @@ public final class BloomFilter {
         return parts[number];
     }
 
-    /** The Java machine throws an InternalError where a mapped file was cut. */
+    /** The Java machine throws an InternalError where a mapped file was cut, at once or later. */
     private boolean answer(long hash) {
         Part part = partOf(hash);
         if (followed == null) {

@@ -135,8 +135,8 @@ final class Part {
     }
 
     /**
-     * Where a mapped file was cut, the machine reads anything and throws some time later: "no" is said
-     * of a copy of the block, which stays as it was made there, and no filter has a block of ones.
+     * Where a mapped file was cut, the Java machine reads any value, and throws later. So "no" is said of
+     * a copy of the block. That is made of ones and stays so where nothing can be read; no filter has such a block.
      */
     private boolean inCopy(long hash) {
         byte[] block = new byte[1 << log2BlockBytes];
