@@ -69,7 +69,11 @@ bfpg_change_record(Oid schema, Datum list, Datum key, bool value)
 		bfpg_parameter(BOOLOID, BoolGetDatum(value)),
 		bfpg_parameter(INT8OID, Int64GetDatum(clock_version()))
 	};
-	Relation	table = table_open(bfpg_list_relation(schema, "bloom_change"), RowExclusiveLock);
+	Relation	table;
+
+	if (bfpg_list_queries != NULL)
+		bfpg_list_check_query(schema, TextDatumGetCString(list));
+	table = table_open(bfpg_list_relation(schema, "bloom_change"), RowExclusiveLock);
 
 	SPI_connect();
 	bfpg_run_plan(table, plan_in(get_namespace_name(schema)), bfpg_parameters(lengthof(row), row), SPI_OK_INSERT);

@@ -260,6 +260,22 @@ bfpg_list_unknown(Oid schema, Datum name)
 					 bfpg_callable_name(schema, "bloom_publish"), quote_literal_cstr(list))));
 }
 
+const BfpgListQuery *bfpg_list_queries;
+
+void
+bfpg_list_check_query(Oid schema, const char *list)
+{
+	const BfpgListQuery *query;
+
+	for (query = bfpg_list_queries; query != NULL; query = query->outer)
+		if (query->schema == schema && strcmp(query->list, list) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_IN_USE),
+					 errmsg("list \"%s\" is being published by this session", list),
+					 errdetail("A function that its query calls changes the list, or one of its keys."),
+					 errhint("CALL bloom_publish with a query that only reads. Change keys before it, or after it.")));
+}
+
 /*
  * What a list may be called: what hosts take, too, since they ask for it, show it and have it in files.
  */

@@ -53,6 +53,19 @@ typedef struct BfpgListPart
  */
 extern bool bfpg_list_part(Oid schema, Datum name, int32 number, MemoryContext context, BfpgListPart *part);
 
+/* A list whose query this session runs, and by outer the one whose query runs that. */
+typedef struct BfpgListQuery
+{
+	Oid			schema;
+	const char *list;
+	const struct BfpgListQuery *outer;
+} BfpgListQuery;
+
+extern const BfpgListQuery *bfpg_list_queries;
+
+/* Throws if this session runs the query of a list, so that it must not change the list. */
+extern void bfpg_list_check_query(Oid schema, const char *list);
+
 /* Throws for a name that a list can't have. */
 extern void bfpg_list_check_name(const char *name);
 

@@ -14,7 +14,8 @@
  *	  and settings back.
  * 4. What the query's functions set is taken back at the end.
  * 5. Inside, the session holds the list's lock, which stops nothing that a function of the query
- *	  does.  So this list is not to be changed by this session.
+ *	  does.  So this list is not to be changed by this session, nor are its keys, whose changes the
+ *	  query's snapshot doesn't see and the publish would absorb.
  *
  * The result must not depend on who refreshes.  So the settings that turn a value into another value,
  * or into text, are kept with the query, as search_path is, and read before it runs.  Temporary tables stand behind
@@ -31,6 +32,7 @@
 #include "utils/guc.h"
 #include "utils/varlena.h"
 
+#include "list/list.h"
 #include "publish/build.h"
 
 /* What PostgreSQL says of a policy that would filter, whose message has the table's name. */
@@ -43,9 +45,6 @@ static const char *const kept_settings[] = {
 	"transform_null_equals", "standard_conforming_strings", "quote_all_identifiers", "default_text_search_config",
 	"gin_fuzzy_search_limit"
 };
-
-/* The list whose query this session runs, and by outer those whose queries run that. */
-static const BfpgPublication *running;
 
 ArrayType *
 bfpg_session_settings(void)
@@ -107,17 +106,6 @@ apply_settings(ArrayType *settings)
 	return nest;
 }
 
-bool
-bfpg_publishes_in_session(const BfpgPlace *place, const char *name)
-{
-	const BfpgPublication *list;
-
-	for (list = running; list != NULL; list = list->outer)
-		if (list->place.schema == place->schema && strcmp(list->name, name) == 0)
-			return true;
-	return false;
-}
-
 /* PostgreSQL has a hint for the owner of such a table alone. */
 static void
 rethrow(const char *list, MemoryContext context)
@@ -136,6 +124,7 @@ void
 bfpg_publish_build_as_owner(BfpgPublication *list, const BfpgLastList *last)
 {
 	MemoryContext memory = CurrentMemoryContext;
+	BfpgListQuery query = {list->place.schema, list->name, bfpg_list_queries};
 	Oid			user;
 	int			context;
 	int			nest;
@@ -143,19 +132,18 @@ bfpg_publish_build_as_owner(BfpgPublication *list, const BfpgLastList *last)
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(list->owner.role, context | SECURITY_RESTRICTED_OPERATION);
 	nest = apply_settings(list->asked.settings);
-	list->outer = running;
-	running = list;
+	bfpg_list_queries = &query;
 	PG_TRY();
 	{
 		bfpg_publish_build(list, last);
 	}
 	PG_CATCH();
 	{
-		running = list->outer;
+		bfpg_list_queries = query.outer;
 		rethrow(list->name, memory);
 	}
 	PG_END_TRY();
-	running = list->outer;
+	bfpg_list_queries = query.outer;
 	AtEOXact_GUC(false, nest);
 	SetUserIdAndSecContext(user, context);
 }

@@ -121,7 +121,6 @@ typedef struct BfpgPublication
 	Oid			caller;
 	BfpgDeed	deed;
 	BfpgOwner	owner;
-	const struct BfpgPublication *outer;	/* whose query runs this publication */
 	TimestampTz started;
 
 	/* parameters: what was asked for, or is found; numbers are 0 until then */
@@ -171,9 +170,6 @@ extern ArrayType *bfpg_session_settings(void);
 
 /* The search_path among them, which is the first one. */
 extern const char *bfpg_settings_path(ArrayType *settings);
-
-/* Whether this session runs the query of a list, so that it must not change the list. */
-extern bool bfpg_publishes_in_session(const BfpgPlace *place, const char *name);
 
 /*
  * Throws unless the caller may do to the list what the publication does, and finds its owner.  It is

@@ -63,10 +63,7 @@ lock(const BfpgPlace *place, const char *name, bool session, bool wait)
 {
 	LOCKTAG		tag = lock_of(place, name);
 
-	if (bfpg_publishes_in_session(place, name))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("list \"%s\" is being published by this session", name)));
+	bfpg_list_check_query(place->schema, name);
 	return LockAcquire(&tag, ExclusiveLock, session, !wait) != LOCKACQUIRE_NOT_AVAIL;
 }
 
