@@ -238,7 +238,7 @@ find(list_file *file)
 	else if (what == UNREADABLE)
 		well = file_trouble(file, "open");
 	else if (what == NOT_OURS)
-		well = file_refuse(file, "identity", "is no list and no filter, and is left alone: remove it, or give another file");
+		well = file_refuse(file, "identity", "is no list and no filter, and is left alone: give another file");
 	if (what != A_LIST && f.fd >= 0)
 		close(f.fd);
 	return well;
