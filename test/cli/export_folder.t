@@ -53,7 +53,10 @@ begin('exporter', program(), @export, '--follow', '--every', '0.5');
 ok(wait_for(30, sub { first('heartbeat') eq '20' }), 'who stays promises 20 s');
 cmp_ok(first('expires'), '>', first('serial'), 'and an end');
 is(sql("SELECT count(*) > 0 FROM pg_stat_activity WHERE application_name = 'bloomfilter export'"), 't', 'the server knows it by its name');
-is(finish('exporter', 'TERM'), 0, 'it ends');
+rename 'www/users', 'www/moved';
+ok(wait_for(30, sub { !is_alive('exporter') }), 'whose folder was moved ends');
+like(slurp('.exporter.log'), qr{another folder, or none, is at "www/users"}, 'and says so');
+rename 'www/moved', 'www/users';
 
 # ------------------------------------------------------------------------
 # Old files

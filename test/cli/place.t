@@ -138,11 +138,15 @@ SKIP:
 # Two followers, and the lock.
 like((pull_once('away/u.bloom'))[2], qr/is followed by another process/, 'a second follower is refused');
 is((stat 'away/u.bloom.lock')[2] & 0777, 0600, 'nobody else can take the lock');
-unlink 'away/u.bloom.lock';
-ok(wait_for(60, sub { !is_alive('away') }), 'who lost its lock ends');
-like(slurp('.away.log'), qr/has lost its lock/, 'and says so');
-follow('away', 'away/u.bloom');
-ok(wait_for(60, sub { status_word('away/u.bloom') eq '' }), 'another one goes on');
+foreach my $harm (sub { unlink 'away/u.bloom.lock' }, sub { rename 'away', 'moved' })
+{
+	$harm->();
+	ok(wait_for(60, sub { !is_alive('away') }), 'who lost its lock ends');
+	like(slurp('.away.log'), qr/has lost its lock/, 'and says so');
+	rename 'moved', 'away';
+	follow('away', 'away/u.bloom');
+	ok(wait_for(60, sub { status_word('away/u.bloom') eq '' }), 'another one goes on');
+}
 finish('away', 'KILL');
 
 # Copies and other boots: only what the file was born with is told.

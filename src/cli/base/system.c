@@ -89,6 +89,15 @@ read_boot_id(uint8_t boot[FEED_BOOT_BYTES])
 		fclose(stream);
 }
 
+bool
+is_folder_at(int folder, const char *path)
+{
+	struct stat mine;
+	struct stat there;
+
+	return fstat(folder, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+}
+
 double
 random_share(void)
 {

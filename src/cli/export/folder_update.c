@@ -16,6 +16,14 @@
 /* What the wall clock may be ahead of the boot clock since both were right, microseconds. */
 #define CLOCK_AHEAD UINT64_C(3600000000)
 
+/* Ends the program: others go on, or this one where it is begun again. */
+static void
+end_export(list_folder *f, const char *why)
+{
+	folder_stop_renewing(f);
+	fail("%s \"%s\": this one ends", why, f->plan->to);
+}
+
 /* Whether the folder still is as this process left it. */
 static bool
 check_alone(list_folder *f)
@@ -39,10 +47,7 @@ check_alone(list_folder *f)
 	feed_manifest_free(&there);
 	free(text);
 	if (!alone)
-	{
-		folder_stop_renewing(f);
-		fail("another exporter writes to \"%s\": this one ends", f->plan->to);
-	}
+		end_export(f, "another exporter writes to");
 	return true;
 }
 
@@ -195,6 +200,8 @@ folder_export(list_folder *f, list_news *news, bool *exported)
 	bool		well = true;
 
 	*exported = false;
+	if (!is_folder_at(f->folder, f->plan->to))
+		end_export(f, "another folder, or none, is at");
 	folder_sweep(f);
 	counts = f->counts;
 	next = f->manifest;

@@ -70,13 +70,14 @@ open_folder(list_file *file, const char *path)
 		file_refuse(file, "disk", "is a symbolic link: give the path that it leads to");
 }
 
-/* Whether the name still leads to the lock that is held. */
+/* Whether the path still leads to the lock that is held. */
 static bool
 has_lock(const list_file *file)
 {
 	struct stat st;
 
-	return fstatat(file->folder, file->lock_file, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == file->lock_inode;
+	return is_folder_at(file->folder, file->folder_name) &&
+		fstatat(file->folder, file->lock_file, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == file->lock_inode;
 }
 
 static bool
@@ -417,7 +418,7 @@ file_check(list_file *file, bool *over)
 	*over = !has_lock(file);
 	file->reason = "";
 	if (*over)
-		return file_refuse(file, "disk", "has lost its lock, which somebody removed: another process may follow it");
+		return file_refuse(file, "disk", "has lost its lock, which somebody removed or moved: another process may follow it");
 	if (file->lost)
 		return true;
 	if (file->state == FILE_EMPTY && (!there || !find(file)))
