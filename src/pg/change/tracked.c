@@ -26,6 +26,7 @@
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -293,16 +294,18 @@ bfpg_tracked_check_key(const TriggerData *trigger, const BfpgTracked *tracked, D
 {
 	const char *list = trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST];
 	const char *column;
+	const char *stored;
 
 	if (bfpg_key_stands_alone(tracked->type, key))
 		return;
 	column = quote_identifier(trigger->tg_trigger->tgargs[BFPG_TRACKED_KEY]);
+	stored = psprintf(GetDatabaseEncoding() == PG_UTF8 ? "rtrim(%s)" : "rtrim(convert_from(convert_to(%s, 'UTF8'), 'UTF8'))", column);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("a key of list \"%s\" can't be told from another one", list),
-			 errdetail("Keys are compared without the blanks at their end, and times beyond the year 294246 are not told from infinity."),
-			 errhint("Of text: store it without blanks at its end, by a constraint CHECK (%s = rtrim(%s)). Of rows that are there: first %s, then UPDATE %s SET %s = rtrim(%s) WHERE %s LIKE '%% '.",
-					 column, column, bfpg_call_text(tracked->schema, "bloom_untrack", list), bfpg_qualified_name(root_of(trigger->tg_relation)), column, column, column)));
+			 errdetail("Keys are compared as UTF-8, without the blanks at their end, and times beyond the year 294246 are not told from infinity."),
+			 errhint("Of text: store it without blanks at its end, by a constraint CHECK (%s = %s). Of rows that are there: first %s, then UPDATE %s SET %s = %s WHERE %s <> %s.",
+					 column, stored, bfpg_call_text(tracked->schema, "bloom_untrack", list), bfpg_qualified_name(root_of(trigger->tg_relation)), column, stored, column, stored)));
 }
 
 /* Nobody writes meanwhile.  A query would lack what a policy hides from the caller, and what a snapshot of before the lock doesn't see. */

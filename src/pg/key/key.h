@@ -110,8 +110,8 @@ bfpg_hash_key(BfpgKeyCoder *coder, Datum key, uint64 seed)
 extern bool bfpg_find_key_type(Oid type, BfpgKeyCoder *coder);
 
 /*
- * Whether no other value of an SQL type has this key's bytes.  Not so a text that ends in a blank, and
- * the last of a timestamp's years.
+ * Whether no other value of an SQL type has this key's bytes.  Not so a text that ends in a blank, or has
+ * a character's second code, and the last of a timestamp's years.
  */
 extern bool bfpg_key_stands_alone(Oid type, Datum key);
 

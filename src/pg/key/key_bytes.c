@@ -231,6 +231,7 @@ bfpg_keys_stand_alone(Oid type)
 	{
 		case TEXTOID:
 		case VARCHAROID:
+		case BPCHAROID:
 		case NAMEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
@@ -240,27 +241,51 @@ bfpg_keys_stand_alone(Oid type)
 	}
 }
 
+/* EUC_JP and EUC_TW have characters with two codes, of which UTF-8 leads back to one alone. */
+static bool
+comes_back(const char *string, Size length)
+{
+	char	   *utf8 = pg_server_to_any(string, (int) length, PG_UTF8);
+	char	   *back;
+	bool		same;
+
+	if (utf8 == string)
+		return true;
+	back = pg_any_to_server(utf8, (int) strlen(utf8), PG_UTF8);
+	same = strlen(back) == length && memcmp(back, string, length) == 0;
+	pfree(back);
+	pfree(utf8);
+	return same;
+}
+
+static bool
+text_stands_alone(const char *string, Size length, bool padded)
+{
+	Size		kept = bf_key_text(string, length);
+
+	return (padded || kept == length) && comes_back(string, kept);
+}
+
 bool
 bfpg_key_stands_alone(Oid type, Datum key)
 {
+	Oid			base = getBaseType(type);
 	text	   *value;
 	Timestamp	time;
-	Size		length;
-	Size		kept;
+	bool		alone;
 
-	switch (getBaseType(type))
+	switch (base)
 	{
 		case TEXTOID:
 		case VARCHAROID:
+		case BPCHAROID:
 			value = DatumGetTextPP(key);
-			length = VARSIZE_ANY_EXHDR(value);
-			kept = bf_key_text(VARDATA_ANY(value), length);
+			alone = text_stands_alone(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), base == BPCHAROID);
 			if (PointerGetDatum(value) != key)
 				pfree(value);
-			return kept == length;
+			return alone;
 		case NAMEOID:
-			length = strlen(NameStr(*DatumGetName(key)));
-			return bf_key_text(NameStr(*DatumGetName(key)), length) == length;
+			return text_stands_alone(NameStr(*DatumGetName(key)), strlen(NameStr(*DatumGetName(key))), false);
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 			time = DatumGetTimestamp(key);
