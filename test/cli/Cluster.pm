@@ -153,6 +153,24 @@ sub replayed_by
 	return wait_for(60, sub { $standby->sql("SELECT pg_last_wal_replay_lsn() >= '$position'") eq 't' });
 }
 
+sub _walwriter { my ($self) = @_; return $self->sql("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"); }
+
+# What is committed with synchronous_commit off isn't flushed from now on: a crash loses it.
+sub stop_walwriter
+{
+	my ($self) = @_;
+	$self->{walwriter} = _walwriter($self);
+	return kill 'STOP', $self->{walwriter};
+}
+
+# Kills the walwriter that was stopped.  The server starts its processes anew; its postmaster goes on.
+sub crash
+{
+	my ($self) = @_;
+	kill 'KILL', $self->{walwriter};
+	return wait_for(60, sub { my $pid = eval { _walwriter($self) }; $pid && $pid != $self->{walwriter} });
+}
+
 END
 {
 	my $status = $?;

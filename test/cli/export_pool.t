@@ -64,25 +64,6 @@ sub kept
 	is(promised_by_dsn('hosts/direct.bloom', $time, @committed), 0, "$name, also without a folder");
 	return;
 }
-# The process that flushes what others leave to it stands from now on; with it the server is crashed.
-sub walwriter
-{
-	my ($server) = @_;
-	return $server->sql("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
-}
-sub stopped_walwriter
-{
-	my ($server) = @_;
-	my $pid = walwriter($server);
-	kill 'STOP', $pid;
-	return $pid;
-}
-sub crash
-{
-	my ($server, $pid) = @_;
-	kill 'KILL', $pid;
-	return wait_for(60, sub { my $now = eval { walwriter($server) }; $now && $now != $pid });
-}
 sub sql_through
 {
 	my ($statement) = @_;
@@ -109,10 +90,10 @@ is(sql_through('SHOW lock_timeout'), '0', "no setting stays with the pooler's co
 is(sql_through('SHOW search_path'), '"$user", public', 'nor a search_path');
 
 # Keys that were told and never flushed: another process of the server has their positions.
-my $walwriter = stopped_walwriter($primary);
+$primary->stop_walwriter;
 my @lost = $primary->insert(200, 'SET synchronous_commit = off; ');
 ok(wait_for(30, sub { has('hosts/u.bloom', @lost) }), 'keys are told before they are flushed');
-ok(crash($primary, $walwriter), 'the server crashes, and starts anew');
+ok($primary->crash, 'the server crashes, and starts anew');
 push @committed, $primary->insert(1) foreach 1 .. 5;
 push @committed, $primary->insert(300);
 kept($primary, 'nothing is missing after that');
@@ -197,11 +178,11 @@ ok(wait_for(60, sub { @hosts == grep { has($_, 8) } @hosts }), 'and hosts say wh
 ok(denied(7) && denied(9), 'of each key');
 
 # Its server crashes, loses a removal, and gives the number of that transaction again: the pooler hides it.
-$walwriter = stopped_walwriter($third);
+$third->stop_walwriter;
 $third->sql('SET synchronous_commit = off; UPDATE device SET active = false WHERE id = 20');
 ok(wait_for(60, sub { denied(20) }), 'a key is removed before that is flushed');
 turn_to('the server crashes, and another is removed', sub {
-	crash($third, $walwriter);
+	$third->crash;
 	$third->sql('UPDATE device SET active = false WHERE id = 21');
 }, $third);
 is($third->sql('SELECT active FROM device WHERE id = 20'), 't', 'the first one is lost');

@@ -491,7 +491,7 @@ static PyMethodDef filter_methods[] = {
 	"What a look-up of the key computes and sees, in the lines of SQL's bloom_explain."},
 	{"to_bytes", filter_to_bytes, METH_NOARGS, "The bytes of a filter, as its file has them."},
 	{"write", filter_write, METH_VARARGS, "Write its file: beside the path first, then renamed over it."},
-	{"close", filter_close, METH_NOARGS, "Let go of the file. Questions are errors from then on. Not so of a watched one."},
+	{"close", filter_close, METH_NOARGS, "Let go of the file. Questions are errors from then on. A watched filter stays open."},
 	{"_describe", filter_describe, METH_O, NULL},
 	{"_tell", filter_tell, METH_NOARGS, NULL},
 	{"_keep", filter_keep, METH_O, NULL},

@@ -34,7 +34,7 @@ extern bool read_all(int fd, void *bytes, size_t length, uint64_t at);
 /* A whole regular file of at most so many bytes, in new memory with a zero byte behind; NULL, with errno. */
 extern uint8_t *read_file(int folder, const char *name, size_t most, size_t *length);
 
-/* Whether a path still leads to an open folder: that may have been moved, or something be mounted over it. */
+/* Whether a path still leads to a folder that is open.  Not so once that was moved, or another was mounted over it. */
 extern bool is_folder_at(int folder, const char *path);
 
 /* 0 to 1, by srandom(); what nobody can guess comes from libsodium. */

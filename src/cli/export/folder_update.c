@@ -16,7 +16,7 @@
 /* What the wall clock may be ahead of the boot clock since both were right, microseconds. */
 #define CLOCK_AHEAD UINT64_C(3600000000)
 
-/* Ends the program: others go on, or this one where it is begun again. */
+/* Ends the program.  Another exporter goes on, or the service manager starts this one again. */
 static void
 end_export(list_folder *f, const char *why)
 {

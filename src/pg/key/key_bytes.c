@@ -231,19 +231,20 @@ bfpg_keys_stand_alone(Oid type)
 	{
 		case TEXTOID:
 		case VARCHAROID:
-		case BPCHAROID:
 		case NAMEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 			return false;
+		case BPCHAROID:
+			return GetDatabaseEncoding() == PG_UTF8;
 		default:
 			return true;
 	}
 }
 
-/* EUC_JP and EUC_TW have characters with two codes, of which UTF-8 leads back to one alone. */
+/* In EUC_JP and EUC_TW some characters have two codes.  Both become one in UTF-8, which is converted back to one of them. */
 static bool
-comes_back(const char *string, Size length)
+round_trips(const char *string, Size length)
 {
 	char	   *utf8 = pg_server_to_any(string, (int) length, PG_UTF8);
 	char	   *back;
@@ -263,7 +264,7 @@ text_stands_alone(const char *string, Size length, bool padded)
 {
 	Size		kept = bf_key_text(string, length);
 
-	return (padded || kept == length) && comes_back(string, kept);
+	return (padded || kept == length) && round_trips(string, kept);
 }
 
 bool

@@ -53,7 +53,7 @@ typedef struct BfpgListPart
  */
 extern bool bfpg_list_part(Oid schema, Datum name, int32 number, MemoryContext context, BfpgListPart *part);
 
-/* A list whose query this session runs, and by outer the one whose query runs that. */
+/* A list whose query this session is running.  A query may publish another list: outer is the list of that query. */
 typedef struct BfpgListQuery
 {
 	Oid			schema;
@@ -63,7 +63,7 @@ typedef struct BfpgListQuery
 
 extern const BfpgListQuery *bfpg_list_queries;
 
-/* Throws if this session runs the query of a list, so that it must not change the list. */
+/* Throws if this session is running the list's query, which must not change the list. */
 extern void bfpg_list_check_query(Oid schema, const char *list);
 
 /* Throws for a name that a list can't have. */
