@@ -40,15 +40,15 @@ part_sum(int fd, const feed_part *part, uint8_t *chunk, uint64_t *sum)
 }
 
 bool
-parts_sum(int fd, const feed_part *parts, uint32_t count, uint64_t *sum)
+parts_sum(const file_content *of, uint64_t *sum)
 {
 	uint8_t    *chunk = allocate(NULL, CHUNK, 1);
 	bool		read = true;
 	uint32_t	i;
 
 	*sum = 0;
-	for (i = 0; i < count && read; i++)
-		read = part_sum(fd, &parts[i], chunk, sum);
+	for (i = 0; i < of->who.parts && read; i++)
+		read = part_sum(of->fd, &of->parts[i], chunk, sum);
 	free(chunk);
 	return read;
 }
@@ -56,12 +56,6 @@ parts_sum(int fd, const feed_part *parts, uint32_t count, uint64_t *sum)
 /* ------------------------------------------------------------------------
  * Pieces
  * ------------------------------------------------------------------------ */
-
-void
-bits_begin(file_bits *bits, int fd, const feed_part *parts, uint64_t sum, bool flip)
-{
-	*bits = (file_bits) {.fd = fd, .parts = parts, .sum = sum, .flip = flip};
-}
 
 static uint64_t
 sum_of_piece(const file_bits *bits, const feed_part *part)
@@ -77,7 +71,7 @@ bits_end(file_bits *bits)
 	bits->part = NULL;
 	if (part == NULL || bits->first >= bits->end)
 		return true;
-	if (!write_all(bits->fd, bits->bytes + bits->first, bits->end - bits->first,
+	if (!write_all(bits->of->fd, bits->bytes + bits->first, bits->end - bits->first,
 				   feed_body_at(part) + bits->at + bits->first))
 		return false;
 	bits->sum += sum_of_piece(bits, part) - bits->was;
@@ -91,7 +85,7 @@ begin_piece(file_bits *bits, const feed_part *part, uint64_t byte)
 		return false;
 	bits->at = byte / FEED_PIECE * FEED_PIECE;
 	bits->length = part->length - bits->at < FEED_PIECE ? (size_t) (part->length - bits->at) : FEED_PIECE;
-	if (!read_all(bits->fd, bits->bytes, bits->length, feed_body_at(part) + bits->at))
+	if (!read_all(bits->of->fd, bits->bytes, bits->length, feed_body_at(part) + bits->at))
 		return false;
 	bits->part = part;
 	bits->first = sizeof bits->bytes;
@@ -103,7 +97,7 @@ begin_piece(file_bits *bits, const feed_part *part, uint64_t byte)
 bool
 bits_front(file_bits *bits, uint32_t part, const uint8_t *front)
 {
-	if (!begin_piece(bits, &bits->parts[part], 0))
+	if (!begin_piece(bits, &bits->of->parts[part], 0))
 		return false;
 	memcpy(bits->bytes, front, FEED_FRONT_BYTES);
 	bits->first = 0;
@@ -118,8 +112,8 @@ bits_put(file_bits *bits, uint32_t part, uint64_t position)
 	uint8_t		bit = (uint8_t) (1u << position % 8);
 	size_t		at;
 
-	if ((bits->part != &bits->parts[part] || byte - bits->at >= bits->length) &&
-		!begin_piece(bits, &bits->parts[part], byte))
+	if ((bits->part != &bits->of->parts[part] || byte - bits->at >= bits->length) &&
+		!begin_piece(bits, &bits->of->parts[part], byte))
 		return false;
 	at = (size_t) (byte - bits->at);
 	if (!bits->flip && feed_is_exact(bits->part))
@@ -147,11 +141,11 @@ store_writes(list_file *file)
 	uint8_t		word[8];
 
 	/* no bit of an exact file is ever set: it has what it was born with, whatever comes between */
-	if (feed_are_exact(file->parts, file->who.parts))
+	if (feed_are_exact(file->kept.parts, file->kept.who.parts))
 		return true;
 	file->writes++;
 	feed_word(word, file->writes);
-	return write_all(file->fd, word, sizeof word, FEED_WRITES);
+	return write_all(file->kept.fd, word, sizeof word, FEED_WRITES);
 }
 
 bool
@@ -159,10 +153,10 @@ file_set_begin(list_file *file, file_bits *bits)
 {
 	if (file->writes % 2 == 0 && file_was_written(file))
 		return file_refuse(file, "damaged", "was written to by another program");
-	bits_begin(bits, file->fd, file->parts, file->now.content.sum, false);
+	*bits = (file_bits) {.of = &file->kept, .sum = file->kept.now.content.sum};
 	/* after a step that failed it is odd already, and bits may be there that the sum doesn't know */
 	if (file->writes % 2 != 0)
-		return parts_sum(file->fd, file->parts, file->who.parts, &bits->sum) || file_trouble(file, "write");
+		return parts_sum(&file->kept, &bits->sum) || file_trouble(file, "write");
 	return store_writes(file) || file_trouble(file, "write");
 }
 
@@ -176,10 +170,10 @@ file_set_end(list_file *file, file_bits *bits, const feed_now *now)
 	/* who copies over the file cuts it first */
 	if (!file_has_page(file))
 		return file_refuse(file, "damaged", "was written to by another program");
-	file->now = *now;
-	file->now.content.sum = bits->sum;
-	feed_now_write(&file->now, bytes);
-	if (!write_all(file->fd, bytes, sizeof bytes, FEED_NOW_AT) || !store_writes(file))
+	file->kept.now = *now;
+	file->kept.now.content.sum = bits->sum;
+	feed_now_write(&file->kept.now, bytes);
+	if (!write_all(file->kept.fd, bytes, sizeof bytes, FEED_NOW_AT) || !store_writes(file))
 		return file_trouble(file, "write");
 	file_wrote(file);
 	return true;

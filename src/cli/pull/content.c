@@ -21,46 +21,37 @@
  * Patches
  * ------------------------------------------------------------------------ */
 
-typedef struct applying
-{
-	list_file  *file;
-	file_bits  *bits;
-	int			error;
-} applying;
-
 /* A feed_patch_section: of a flip, into a new file. */
 static void
 apply_header(void *state, uint32_t part, const uint8_t *header)
 {
-	applying   *a = state;
-	feed_part  *to = &a->file->new_parts[part];
+	file_bits  *bits = state;
+	feed_part  *to = &bits->of->parts[part];
 
-	a->bits->sum -= feed_sum_header(part, to->header);
+	bits->sum -= feed_sum_header(part, to->header);
 	feed_part_take(to, header);
-	a->bits->sum += feed_sum_header(part, to->header);
-	if (a->error == 0 && !(feed_is_exact(to) ? bits_front(a->bits, part, header) :
-						   write_all(a->file->new_fd, to->header, FEED_HEADER_BYTES, to->at)))
-		a->error = errno;
+	bits->sum += feed_sum_header(part, to->header);
+	if (bits->error == 0 && !(feed_is_exact(to) ? bits_front(bits, part, header) :
+							  write_all(bits->of->fd, to->header, FEED_HEADER_BYTES, to->at)))
+		bits->error = errno;
 }
 
 /* A feed_patch_position. */
 static void
 apply_position(void *state, uint32_t part, uint64_t position)
 {
-	applying   *a = state;
+	file_bits  *bits = state;
 
-	if (a->error == 0 && !bits_put(a->bits, part, position))
-		a->error = errno;
+	if (bits->error == 0 && !bits_put(bits, part, position))
+		bits->error = errno;
 }
 
 static bool
 apply(follower *f, const feed_patch *patch, file_bits *bits)
 {
-	applying	a = {&f->file, bits, 0};
-
-	feed_patch_each(patch, patch->kind == FEED_FLIP ? apply_header : NULL, apply_position, &a);
-	errno = a.error;
-	return a.error == 0 || file_trouble(&f->file, "write");
+	feed_patch_each(patch, patch->kind == FEED_FLIP ? apply_header : NULL, apply_position, bits);
+	errno = bits->error;
+	return errno == 0 || file_trouble(&f->file, "write");
 }
 
 /* ------------------------------------------------------------------------
@@ -71,7 +62,7 @@ apply(follower *f, const feed_patch *patch, file_bits *bits)
 static led
 set_changes(follower *f, const offer *o, bool all)
 {
-	const feed_table *table = &f->file.table;
+	const feed_table *table = &f->file.kept.table;
 	entry_list	entries = {NULL, 0, 0};
 	led			result = o->changes(f, all, &entries);
 
@@ -87,7 +78,7 @@ set_changes(follower *f, const offer *o, bool all)
 static bool
 differs_from_row(const follower *f, const offer *o)
 {
-	return o->changes_summed && f->file.table.sum != o->changes_sum;
+	return o->changes_summed && f->file.kept.table.sum != o->changes_sum;
 }
 
 /*
@@ -131,14 +122,13 @@ set_in_file(follower *f, const offer *o)
 {
 	list_file  *file = &f->file;
 	feed_now	wanted = o->facts.now;
-	feed_now	now = file->now;
+	feed_now	now = file->kept.now;
 	file_bits	bits;
 
-	while (file->now.content.serial < wanted.content.serial)
+	while (file->kept.now.content.serial < wanted.content.serial)
 	{
-		list_state	at = {file->parts, file->who.parts, file->who.epoch, file->now.content.serial, file->now.content.sum};
 		feed_patch	patch;
-		led			got = o->patch(f, &at, &patch);
+		led			got = o->patch(f, &file->kept, &patch);
 
 		if (got != LED)
 			return got;
@@ -154,10 +144,10 @@ set_in_file(follower *f, const offer *o)
 		if (changed != LED)
 			return changed;
 		/* while FILE differs from what the server has, it is no truer than it was */
-		if (differs_from_row(f, o) && file->now.true_at < wanted.true_at)
-			wanted.true_at = file->now.true_at;
+		if (differs_from_row(f, o) && file->kept.now.true_at < wanted.true_at)
+			wanted.true_at = file->kept.now.true_at;
 	}
-	if (file->now.content.mark == wanted.content.mark && file->now.true_at == wanted.true_at && file->writes % 2 == 0)
+	if (file->kept.now.content.mark == wanted.content.mark && file->kept.now.true_at == wanted.true_at && file->writes % 2 == 0)
 		return LED;
 	return file_set_begin(file, &bits) && file_set_end(file, &bits, &wanted) ? LED : BROKEN;
 }
@@ -170,13 +160,7 @@ static void
 drop_new(follower *f)
 {
 	new_file_drop(&f->file);
-	memset(&f->made, 0, sizeof f->made);
-}
-
-static void
-note_new(follower *f, uint64_t epoch, uint64_t serial, uint64_t sum)
-{
-	f->made.at = (list_state) {f->file.new_parts, f->file.new_count, epoch, serial, sum};
+	memset(&f->whole, 0, sizeof f->whole);
 }
 
 /* Its patches, from what it has to what it is to have. */
@@ -184,9 +168,10 @@ static led
 patch_new(follower *f, const offer *o)
 {
 	const feed_content *wanted = &o->facts.now.content;
-	list_state *at = &f->made.at;
+	file_content *at = &f->file.made;
+	feed_content *has = &at->now.content;
 
-	while (at->serial < wanted->serial)
+	while (has->serial < wanted->serial)
 	{
 		file_bits	bits;
 		feed_patch	patch;
@@ -194,17 +179,20 @@ patch_new(follower *f, const offer *o)
 
 		if (got != LED)
 			return got;
-		if (patch.kind == FEED_FLIP && patch.from_sum != at->sum)
+		if (patch.kind == FEED_FLIP && patch.from_sum != has->sum)
 			return ELSEWHERE;
-		bits_begin(&bits, f->file.new_fd, f->file.new_parts, at->sum, patch.kind == FEED_FLIP);
+		bits = (file_bits) {.of = at, .flip = patch.kind == FEED_FLIP, .sum = has->sum};
 		if (!apply(f, &patch, &bits) || !bits_end(&bits))
 		{
 			drop_new(f);
 			return BROKEN;
 		}
-		note_new(f, patch.kind == FEED_FLIP ? patch.to : at->epoch, patch.to, bits.sum);
+		if (bits.flip)
+			at->who.epoch = patch.to;
+		has->serial = patch.to;
+		has->sum = bits.sum;
 	}
-	return at->serial == wanted->serial && at->epoch == o->facts.who.epoch && at->sum == wanted->sum ? LED : ELSEWHERE;
+	return has->serial == wanted->serial && at->who.epoch == o->facts.who.epoch && has->sum == wanted->sum ? LED : ELSEWHERE;
 }
 
 /* Over epochs: a copy of FILE, and patches. */
@@ -212,16 +200,14 @@ static led
 make_by_patches(follower *f, const offer *o)
 {
 	list_file  *file = &f->file;
-	list_state	at = {file->parts, file->who.parts, file->who.epoch, file->now.content.serial, file->now.content.sum};
 	feed_patch	patch;
-	led			result = o->patch(f, &at, &patch);
+	led			result = o->patch(f, &file->kept, &patch);
 
 	if (result != LED)
 		return result;
 	drop_new(f);
-	if (!new_file_begin(file, file->parts, file->who.parts) || !new_file_copy(file, &at.sum))
+	if (!new_file_begin(file, file->kept.parts, file->kept.who.parts) || !new_file_copy(file))
 		return BROKEN;
-	note_new(f, at.epoch, at.serial, at.sum);
 	result = patch_new(f, o);
 	if (result == LED)
 		result = end_new(f, o);
@@ -260,7 +246,7 @@ begin_whole(follower *f, const offer *o)
 	uint32_t	i;
 	bool		begun;
 
-	if (file->new_fd >= 0 && f->made.whole == o->whole && file->new_count == o->count)
+	if (file->made.fd >= 0 && f->whole.serial == o->whole && file->made.who.parts == o->count)
 		return true;
 	drop_new(f);
 	parts = zeros(o->count, sizeof *parts);
@@ -268,7 +254,7 @@ begin_whole(follower *f, const offer *o)
 		parts[i].length = o->length(f, i) - FEED_HEADER_BYTES;
 	begun = new_file_begin(file, parts, o->count);
 	free(parts);
-	f->made.whole = o->whole;
+	f->whole.serial = o->whole;
 	return begun;
 }
 
@@ -278,7 +264,7 @@ check_part(follower *f, const offer *o, uint32_t which)
 {
 	list_file  *file = &f->file;
 	uint64_t	length = o->length(f, which);
-	void	   *bytes = mmap(NULL, (size_t) length, PROT_READ, MAP_SHARED, file->new_fd, (off_t) file->new_parts[which].at);
+	void	   *bytes = mmap(NULL, (size_t) length, PROT_READ, MAP_SHARED, file->made.fd, (off_t) file->made.parts[which].at);
 	feed_part	part;
 	const char *problem;
 
@@ -286,7 +272,7 @@ check_part(follower *f, const offer *o, uint32_t which)
 		return pull_refuse(f, "disk", "cannot map what came");
 	problem = feed_part_check(bytes, length, &part);
 	munmap(bytes, (size_t) length);
-	if (problem == NULL && (part.part != which || part.parts != o->count || length != FEED_HEADER_BYTES + file->new_parts[which].length))
+	if (problem == NULL && (part.part != which || part.parts != o->count || length != FEED_HEADER_BYTES + file->made.parts[which].length))
 		problem = "another part";
 	if (problem != NULL)
 		return pull_refuse(f, "damaged", problem);
@@ -296,28 +282,29 @@ check_part(follower *f, const offer *o, uint32_t which)
 static led
 fill_new(follower *f, const offer *o)
 {
-	new_content *made = &f->made;
-	uint64_t	sum;
+	whole_parts *whole = &f->whole;
+	file_content *made = &f->file.made;
 
-	for (; made->part < o->count; made->part++)
+	for (; whole->part < o->count; whole->part++)
 	{
-		if (o->part(f, made->part) != LED)
+		if (o->part(f, whole->part) != LED)
 			return BROKEN;
-		made->got = 0;
-		if (!check_part(f, o, made->part))
+		whole->got = 0;
+		if (!check_part(f, o, whole->part))
 		{
 			drop_new(f);
 			return BROKEN;
 		}
 	}
-	if (!parts_sum(f->file.new_fd, f->file.new_parts, o->count, &sum))
+	if (!parts_sum(made, &made->now.content.sum))
 	{
 		(void) file_trouble(&f->file, "fill");
 		drop_new(f);
 		return BROKEN;
 	}
-	made->filled = true;
-	note_new(f, o->facts.who.epoch, o->whole, sum);
+	whole->filled = true;
+	made->who.epoch = o->facts.who.epoch;
+	made->now.content.serial = o->whole;
 	return LED;
 }
 
@@ -332,7 +319,7 @@ write_whole(follower *f, const offer *o)
 		f->waiting = true;
 		return BROKEN;
 	}
-	if (!begin_whole(f, o) || (!f->made.filled && fill_new(f, o) != LED))
+	if (!begin_whole(f, o) || (!f->whole.filled && fill_new(f, o) != LED))
 		return BROKEN;
 	result = patch_new(f, o);
 	if (result == ELSEWHERE)
@@ -354,13 +341,13 @@ apply_patches(follower *f, const offer *o)
 	const feed_content *wanted = &o->facts.now.content;
 
 	f->way = "patches";
-	if (file->who.tracked != o->facts.who.tracked && file->who.epoch == o->facts.who.epoch)
+	if (file->kept.who.tracked != o->facts.who.tracked && file->kept.who.epoch == o->facts.who.epoch)
 		return ELSEWHERE;
 	/* while a whole is waited for or under way, only a patch that was missing is tried again */
-	if (file->who.epoch != o->facts.who.epoch)
+	if (file->kept.who.epoch != o->facts.who.epoch)
 		return f->spread_until > 0 && f->misses == 0 ? ELSEWHERE : make_by_patches(f, o);
 	/* an exact file has no bits that the list has not: those of another sum are of another list */
-	if (file->now.content.serial == wanted->serial && feed_are_exact(file->parts, file->who.parts) && file->now.content.sum != wanted->sum)
+	if (file->kept.now.content.serial == wanted->serial && feed_are_exact(file->kept.parts, file->kept.who.parts) && file->kept.now.content.sum != wanted->sum)
 		return ELSEWHERE;
 	return set_in_file(f, o);
 }
@@ -370,8 +357,8 @@ content_update(follower *f, const offer *o)
 {
 	const list_file *file = &f->file;
 	/* of this list, and its bits are what it says */
-	bool		here = file->state == FILE_MINE && !file->lost && file->who.parts == o->count &&
-		memcmp(file->who.identity, o->facts.who.identity, FEED_IDENTITY_BYTES) == 0;
+	bool		here = file->state == FILE_MINE && !file->lost && file->kept.who.parts == o->count &&
+		memcmp(file->kept.who.identity, o->facts.who.identity, FEED_IDENTITY_BYTES) == 0;
 	/* bits that differ from the server's are renewed, but not without end */
 	bool		wanted = f->differs && (f->whole_written <= 0 || monotonic_seconds() - f->whole_written >= DIFFER_SECONDS);
 	led			result = ELSEWHERE;

@@ -103,17 +103,16 @@ hold_lock(list_file *file)
  * What is here
  * ------------------------------------------------------------------------ */
 
-static void
-let_go(list_file *file)
+void
+content_close(file_content *content)
 {
-	if (file->fd >= 0)
-		close(file->fd);
-	file->fd = -1;
-	free(file->parts);
-	free(file->slots);
-	file->parts = NULL;
-	file->slots = NULL;
-	file->state = FILE_EMPTY;
+	if (content->fd >= 0)
+		close(content->fd);
+	free(content->parts);
+	free(content->slots);
+	content->fd = -1;
+	content->parts = NULL;
+	content->slots = NULL;
 }
 
 /* Its parts, by their headers. */
@@ -181,46 +180,47 @@ go_on(list_file *file, const found *f)
 
 	file->state = FILE_MINE;
 	file->writes = feed_load(f->page, FEED_WRITES);
-	feed_now_read(f->page, &file->now);
+	feed_now_read(f->page, &file->kept.now);
 	feed_how_read(f->page, &file->how);
 	file->leave = feed_load(f->page, FEED_SUPERSEDED) != 0;
-	file->table = feed_table_read(f->page);
+	file->kept.table = feed_table_read(f->page);
 	if (!table_go_on(file))
 	{
 		file_lose(file, "damaged", "its table of changes is not what was set");
 		return true;
 	}
 	/* it was killed while it set bits: what is there is what the sum is of */
-	now = file->now;
+	now = file->kept.now;
 	return file->writes % 2 == 0 || (file_set_begin(file, &bits) && file_set_end(file, &bits, &now));
 }
 
 static bool
 use(list_file *file, const found *f)
 {
+	feed_place	here = {.device = (uint64_t) f->st.st_dev, .inode = (uint64_t) f->st.st_ino};
+	feed_where	where;
 	feed_content saved;
 
-	file->fd = f->fd;
-	file->who = f->who;
-	file->here.device = (uint64_t) f->st.st_dev;
-	file->here.inode = (uint64_t) f->st.st_ino;
+	memcpy(here.boot, file->boot, sizeof here.boot);
+	where = feed_where_is(&f->who, &here);
+	file->kept.fd = f->fd;
+	file->kept.who = f->who;
 	file->written = f->st.st_mtim;
-	file->parts = allocate(NULL, f->who.parts, sizeof *file->parts);
+	file->kept.parts = allocate(NULL, f->who.parts, sizeof *file->kept.parts);
 	file->saved = feed_saved_read(f->page, &f->who, &saved) ? saved.serial : f->who.born.serial;
-	if (!read_parts(file->fd, &file->who, file->parts))
+	if (!read_parts(file->kept.fd, &file->kept.who, file->kept.parts))
 	{
 		/* its list is known, and what was taken of it */
-		feed_now_read(f->page, &file->now);
-		close(file->fd);
-		file->fd = -1;
+		feed_now_read(f->page, &file->kept.now);
+		content_close(&file->kept);
 		file->lost = true;
 		return true;
 	}
-	if (feed_where_is(&file->who, &file->here) == FEED_HERE)
+	if (where == FEED_HERE)
 		return go_on(file, f);
 	file->state = FILE_FOREIGN;
-	memset(&file->now, 0, sizeof file->now);
-	(void) feed_told(f->page, &file->who, feed_where_is(&file->who, &file->here), &file->now.content);
+	memset(&file->kept.now, 0, sizeof file->kept.now);
+	(void) feed_told(f->page, &file->kept.who, where, &file->kept.now.content);
 	feed_how_read(f->page, &file->how);
 	if (!table_read(file))
 		file_lose(file, "disk", strerror(errno));
@@ -252,10 +252,10 @@ file_open(list_file *file, const char *path)
 
 	memset(file, 0, sizeof *file);
 	file->path = path;
-	file->folder = file->lock = file->fd = file->new_fd = -1;
+	file->folder = file->lock = file->kept.fd = file->made.fd = -1;
 	file->reason = "";
-	read_boot_id(file->here.boot);
-	if (sodium_is_zero(file->here.boot, sizeof file->here.boot))
+	read_boot_id(file->boot);
+	if (sodium_is_zero(file->boot, sizeof file->boot))
 	{
 		complain("cannot read /proc/sys/kernel/random/boot_id, which tells what a file may be believed");
 		return false;
@@ -275,19 +275,19 @@ file_open(list_file *file, const char *path)
 void
 file_lose(list_file *file, const char *reason, const char *text)
 {
-	feed_now	told = file->now;
+	feed_now	told = file->kept.now;
 	uint8_t		bytes[FEED_NOW_BYTES];
 
 	file->lost = true;
 	file->reason = reason;
 	complain("\"%s\": %s: its list is needed anew", file->path, text);
-	if (file->state != FILE_MINE || file->fd < 0)
+	if (file->state != FILE_MINE || file->kept.fd < 0)
 		return;
 	/* what a disk dropped came after these; of bits that are wrong nothing is known */
-	told.content.serial = strcmp(reason, "disk") != 0 ? 0 : file->saved > file->who.born.serial ? file->saved : file->who.born.serial;
+	told.content.serial = strcmp(reason, "disk") != 0 ? 0 : file->saved > file->kept.who.born.serial ? file->saved : file->kept.who.born.serial;
 	told.true_at = 0;
 	feed_now_write(&told, bytes);
-	(void) write_all(file->fd, bytes, sizeof bytes, FEED_NOW_AT);
+	(void) write_all(file->kept.fd, bytes, sizeof bytes, FEED_NOW_AT);
 	file_supersede(file, strcmp(reason, "disk") != 0 ? FEED_LOST : FEED_REPLACED);
 	file_note(file, false, reason, text);
 }
@@ -298,9 +298,9 @@ file_supersede(list_file *file, uint64_t value)
 	uint8_t		word[8];
 
 	feed_word(word, value);
-	if (file->state != FILE_MINE || file->fd < 0)
+	if (file->state != FILE_MINE || file->kept.fd < 0)
 		return;
-	(void) write_all(file->fd, word, sizeof word, FEED_SUPERSEDED);
+	(void) write_all(file->kept.fd, word, sizeof word, FEED_SUPERSEDED);
 	file_wrote(file);
 }
 
@@ -312,13 +312,13 @@ file_has_page(const list_file *file)
 	feed_table	table;
 	struct stat st;
 
-	if (fstat(file->fd, &st) != 0 || (uint64_t) st.st_size != file->who.length || !read_all(file->fd, page, sizeof page, 0))
+	if (fstat(file->kept.fd, &st) != 0 || (uint64_t) st.st_size != file->kept.who.length || !read_all(file->kept.fd, page, sizeof page, 0))
 		return false;
 	/* an older page of an exact file differs by this alone, and hides changes from readers */
 	table = feed_table_read(page);
-	return feed_who_read(page, file->who.length, &who) == NULL &&
-		memcmp(&who.place, &file->who.place, sizeof who.place) == 0 && feed_load(page, FEED_WRITES) == file->writes &&
-		feed_load(page, FEED_SERIAL) == file->now.content.serial && memcmp(&table, &file->table, sizeof table) == 0;
+	return feed_who_read(page, file->kept.who.length, &who) == NULL &&
+		memcmp(&who.place, &file->kept.who.place, sizeof who.place) == 0 && feed_load(page, FEED_WRITES) == file->writes &&
+		feed_load(page, FEED_SERIAL) == file->kept.now.content.serial && memcmp(&table, &file->kept.table, sizeof table) == 0;
 }
 
 bool
@@ -326,7 +326,7 @@ file_was_written(const list_file *file)
 {
 	struct stat st;
 
-	return fstat(file->fd, &st) != 0 || st.st_mtim.tv_sec != file->written.tv_sec || st.st_mtim.tv_nsec != file->written.tv_nsec;
+	return fstat(file->kept.fd, &st) != 0 || st.st_mtim.tv_sec != file->written.tv_sec || st.st_mtim.tv_nsec != file->written.tv_nsec;
 }
 
 /* Where others wrote to the page, readers find that by themselves, but for an older page of the same file. */
@@ -338,9 +338,9 @@ mark_lost(const list_file *file)
 	feed_who	who;
 
 	feed_word(word, FEED_LOST);
-	if (read_all(file->fd, page, sizeof page, 0) && feed_who_read(page, file->who.length, &who) == NULL &&
-		memcmp(&who.place, &file->who.place, sizeof who.place) == 0)
-		(void) write_all(file->fd, word, sizeof word, FEED_SUPERSEDED);
+	if (read_all(file->kept.fd, page, sizeof page, 0) && feed_who_read(page, file->kept.who.length, &who) == NULL &&
+		memcmp(&who.place, &file->kept.who.place, sizeof who.place) == 0)
+		(void) write_all(file->kept.fd, word, sizeof word, FEED_SUPERSEDED);
 }
 
 /* The same file, which another program may have written to. */
@@ -353,15 +353,16 @@ check_content(list_file *file)
 
 	if (page && (!file_was_written(file) || file->writes % 2 != 0))
 		return true;
-	if (fstat(file->fd, &st) == 0)
+	if (fstat(file->kept.fd, &st) == 0)
 		file->written = st.st_mtim;
-	if ((uint64_t) st.st_size == file->who.length && file->writes % 2 == 0 &&
-		parts_sum(file->fd, file->parts, file->who.parts, &sum) && sum == file->now.content.sum && table_is_right(file))
+	if ((uint64_t) st.st_size == file->kept.who.length && file->writes % 2 == 0 &&
+		parts_sum(&file->kept, &sum) && sum == file->kept.now.content.sum && table_is_right(file))
 		return page || file_again(file, NULL, 0, 0);
 	if (!page)
 	{
 		mark_lost(file);
-		let_go(file);
+		content_close(&file->kept);
+		file->state = FILE_EMPTY;
 	}
 	file_lose(file, "damaged", "another program wrote to it, or cut it");
 	return true;
@@ -374,13 +375,13 @@ restore_name(list_file *file)
 	found		f;
 	found_file	what = examine(file, &f);
 	bool		other = what == NOT_OURS || what == UNREADABLE ||
-		(what == A_LIST && (strcmp(f.who.name, file->who.name) != 0 ||
-							memcmp(f.who.identity, file->who.identity, FEED_IDENTITY_BYTES) != 0));
+		(what == A_LIST && (strcmp(f.who.name, file->kept.who.name) != 0 ||
+							memcmp(f.who.identity, file->kept.who.identity, FEED_IDENTITY_BYTES) != 0));
 
 	if (f.fd >= 0)
 		close(f.fd);
 	if (other && what == A_LIST)
-		return file_refuse_list(file, f.who.name, file->who.name);
+		return file_refuse_list(file, f.who.name, file->kept.who.name);
 	if (other)
 		return file_refuse(file, "identity", "was replaced by something else, which is left alone: remove it");
 	complain("\"%s\" was removed or replaced by another program, and is made again", file->path);
@@ -405,7 +406,7 @@ file_wrote(list_file *file)
 {
 	struct stat st;
 
-	if (fstat(file->fd, &st) == 0)
+	if (fstat(file->kept.fd, &st) == 0)
 		file->written = st.st_mtim;
 }
 
@@ -429,7 +430,7 @@ file_check(list_file *file, bool *over)
 		return adopt(file) || file->lost;
 	if (file->leave)
 		return file_again(file, NULL, 0, 0) || file->lost;
-	if (!there || (uint64_t) st.st_ino != file->here.inode || (uint64_t) st.st_dev != file->here.device)
+	if (!there || (uint64_t) st.st_ino != file->kept.who.place.inode || (uint64_t) st.st_dev != file->kept.who.place.device)
 		return restore_name(file) || file->lost;
 	return check_content(file);
 }
@@ -455,13 +456,13 @@ file_note(list_file *file, bool looked, const char *reason, const char *text)
 	}
 	else if (strcmp(reason, "waiting") != 0)
 		file->how.failures++;
-	if (file->state != FILE_MINE || file->fd < 0)
+	if (file->state != FILE_MINE || file->kept.fd < 0)
 		return;
 	feed_how_write(&file->how, bytes);
 	/* who wrote meanwhile is found before this hides it */
 	if (file_was_written(file) && file->writes % 2 == 0 && !file->lost)
 		return;
-	if (write_all(file->fd, bytes, sizeof bytes, FEED_HOW_AT))
+	if (write_all(file->kept.fd, bytes, sizeof bytes, FEED_HOW_AT))
 		file_wrote(file);
 }
 
@@ -472,11 +473,11 @@ file_close(list_file *file)
 
 	if (file->lock >= 0 && file->folder >= 0)
 		file_save_last(file);
-	if (file->new_fd >= 0)
+	if (file->made.fd >= 0)
 		new_file_drop(file);
-	let_go(file);
+	content_close(&file->kept);
 	/* where nothing was pulled nothing stays */
-	if (file->lock >= 0 && has_lock(file) && (file->who.parts == 0 || fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0))
+	if (file->lock >= 0 && has_lock(file) && (file->kept.who.parts == 0 || fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0))
 		unlinkat(file->folder, file->lock_file, 0);
 	if (file->lock >= 0)
 		close(file->lock);

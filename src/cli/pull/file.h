@@ -40,13 +40,24 @@ typedef struct file_facts
 	feed_now	now;
 } file_facts;
 
-/* A file of parts whose bits are set or flipped, and the sum that follows them. */
+/* What a file of a list has. */
+typedef struct file_content
+{
+	int			fd;				/* -1: none */
+	feed_who	who;
+	feed_part  *parts;
+	feed_now	now;			/* what is stored; of FOREIGN what it may tell */
+	feed_table	table;			/* of changes by day, of a tracked list */
+	uint8_t    *slots;			/* the same; NULL: there is none */
+} file_content;
+
+/* A file whose bits are set or flipped, and the sum that follows them. */
 typedef struct file_bits
 {
-	int			fd;
-	const feed_part *parts;
+	const file_content *of;
 	bool		flip;
 	uint64_t	sum;
+	int			error;			/* of what was put into it, as a patch is read */
 
 	/* The piece that is changed */
 	const feed_part *part;		/* NULL: none */
@@ -68,19 +79,14 @@ typedef struct list_file
 	char	   *new_file;
 	int			lock;
 	ino_t		lock_inode;
-	feed_place	here;			/* this boot; device and inode are FILE's */
+	uint8_t		boot[FEED_BOOT_BYTES];	/* this one */
 	const char *reason;			/* why the last call failed */
 
 	/* FILE */
 	file_state state;
-	int			fd;				/* -1: none */
-	feed_who	who;
-	feed_part  *parts;
+	file_content kept;			/* without descriptor, parts and slots where there is no file any more */
 	uint64_t	writes;
-	feed_now	now;			/* what is stored; of FOREIGN what it may tell */
 	feed_how	how;
-	feed_table	table;			/* of changes by day, of a tracked list */
-	uint8_t    *slots;			/* the same; NULL: there is none */
 	struct timespec written;	/* when the file was written last, by this process */
 	bool		leave;			/* it was to be replaced, by a follower that ended before: maybe as a disk failed */
 	bool		lost;			/* its bits are not what they should be: a whole is needed */
@@ -96,14 +102,7 @@ typedef struct list_file
 	double		save_began;
 	bool		save_is_late;	/* and that was said */
 
-	/* .FILE.new */
-	int			new_fd;			/* -1: none */
-	feed_part  *new_parts;
-	uint32_t	new_count;
-	uint64_t	new_length;
-	unsigned	new_log2;		/* of the slots of its table; 0: none yet */
-	feed_table	new_table;
-	uint8_t    *new_slots;
+	file_content made;			/* .FILE.new: who has its layout and epoch alone */
 } list_file;
 
 /* ------------------------------------------------------------------------
@@ -140,18 +139,21 @@ extern bool file_trouble(list_file *file, const char *what);
 
 extern void file_close(list_file *file);
 
+/* Lets go of a descriptor, parts and slots. */
+extern void content_close(file_content *content);
+
 /* ------------------------------------------------------------------------
  * new_file.c
  * ------------------------------------------------------------------------ */
 
-/* Begins .FILE.new, of parts of these lengths: they lie where new_parts says. */
+/* Begins .FILE.new, of parts of these lengths: they lie where made.parts says. */
 extern bool new_file_begin(list_file *file, const feed_part *parts, uint32_t count);
 
 /* Writes a part's header, as files of parts have them. */
 extern bool new_file_header(list_file *file, const feed_part *part);
 
-/* Makes it what FILE is. */
-extern bool new_file_copy(list_file *file, uint64_t *sum);
+/* Makes it what FILE is, with the sum of what was written. */
+extern bool new_file_copy(list_file *file);
 
 /* It is whole: it becomes FILE, with these facts. */
 extern bool new_file_end(list_file *file, const file_facts *facts);
@@ -168,8 +170,6 @@ extern bool file_again(list_file *file, const entry_list *more, uint64_t id, uin
  * bits.c
  * ------------------------------------------------------------------------ */
 
-extern void bits_begin(file_bits *bits, int fd, const feed_part *parts, uint64_t sum, bool flip);
-
 /*
  * The front of an exact part, which the sum is of, and then positions of the part in rising
  * order; false with errno.  In an exact part no bit is set, they are only flipped.
@@ -182,8 +182,8 @@ extern bool bits_end(file_bits *bits);
 extern bool file_set_begin(list_file *file, file_bits *bits);
 extern bool file_set_end(list_file *file, file_bits *bits, const feed_now *now);
 
-/* The sum of a file's parts, whose headers must be these; false with errno. */
-extern bool parts_sum(int fd, const feed_part *parts, uint32_t count, uint64_t *sum);
+/* The sum of a file's parts, whose headers must be as they are known; false with errno. */
+extern bool parts_sum(const file_content *of, uint64_t *sum);
 
 /* ------------------------------------------------------------------------
  * file_changes.c: the table of changes by day

@@ -30,11 +30,11 @@ typedef struct server_look
 
 /* An offer's: the news, as a set. */
 static led
-server_patch(follower *f, const list_state *at, feed_patch *patch)
+server_patch(follower *f, const file_content *at, feed_patch *patch)
 {
 	server_look *look = f->state;
 	list_image *image = &look->source.news.image;
-	feed_patch	set = {.kind = FEED_SET, .epoch = at->epoch, .from = at->serial, .to = look->serial};
+	feed_patch	set = {.kind = FEED_SET, .epoch = at->who.epoch, .from = at->now.content.serial, .to = look->serial};
 	feed_change *changes;
 	size_t		length;
 
@@ -45,7 +45,7 @@ server_patch(follower *f, const list_state *at, feed_patch *patch)
 	look->patch = allocate(look->patch, length, 1);
 	feed_patch_write(&set, image->parts, changes, image->count, look->patch);
 	free(changes);
-	return feed_patch_read(look->patch, length, at->parts, at->count, patch) == NULL ? LED : ELSEWHERE;
+	return feed_patch_read(look->patch, length, at->parts, at->who.parts, patch) == NULL ? LED : ELSEWHERE;
 }
 
 /* An offer's. */
@@ -78,7 +78,7 @@ server_part(follower *f, uint32_t part)
 	size_t		length;
 	const uint8_t *filter = image_filter(&look->source.news.image, part, &length);
 
-	if (write_all(f->file.new_fd, filter, length, f->file.new_parts[part].at))
+	if (write_all(f->file.made.fd, filter, length, f->file.made.parts[part].at))
 		return LED;
 	(void) file_trouble(&f->file, "fill");
 	return BROKEN;
@@ -96,18 +96,18 @@ offer_of(follower *f)
 	if (f->plan->list != NULL)
 		look->serial = news->serial;
 	else if (look->covered && news->image.news_count == 0)
-		look->serial = file->now.content.serial;
+		look->serial = file->kept.now.content.serial;
 	else
-		look->serial = now > file->now.content.serial ? now : file->now.content.serial + 1;
+		look->serial = now > file->kept.now.content.serial ? now : file->kept.now.content.serial + 1;
 	snprintf(o.facts.who.name, sizeof o.facts.who.name, "%s", news->name);
 	memcpy(o.facts.who.identity, news->identity, FEED_IDENTITY_BYTES);
-	o.facts.who.epoch = look->covered ? file->who.epoch : look->serial;
+	o.facts.who.epoch = look->covered ? file->kept.who.epoch : look->serial;
 	o.facts.now.content.serial = o.facts.now.content.mark = o.whole = look->serial;
 	o.facts.now.content.sum = image_sum(&news->image);
 	o.facts.now.true_at = news->true_at;
 	o.facts.who.tracked = news->changes.tracked;
 	/* no row of files; what is new is told by a number that grows */
-	o.changes_to = look->current && news->changes.news.count == 0 ? file->table.to : now > file->table.to ? now : file->table.to + 1;
+	o.changes_to = look->current && news->changes.news.count == 0 ? file->kept.table.to : now > file->kept.table.to ? now : file->kept.table.to + 1;
 	return o;
 }
 
@@ -148,7 +148,7 @@ compare(list_file *file, list_image *image)
 		{
 			size_t		length = image->parts[i].length - at < CHUNK ? (size_t) (image->parts[i].length - at) : CHUNK;
 
-			covered = read_all(file->fd, chunk, length, feed_body_at(&file->parts[i]) + at);
+			covered = read_all(file->kept.fd, chunk, length, feed_body_at(&file->kept.parts[i]) + at);
 			if (!covered)
 				file_lose(file, "disk", strerror(errno));
 			covered = covered && note_difference(image, i, at, chunk, length) && image->news_count <= image_bytes(image) / SOURCE_PATCH_SHARE;
@@ -167,10 +167,10 @@ is_forked(follower *f)
 	list_file  *file = &f->file;
 	uint64_t	sum;
 
-	if (f->plan->list == NULL || file->who.parts == 0 || file->state != FILE_MINE || file->lost || f->plan->allow_older ||
-		look->source.news.serial != file->now.content.serial)
+	if (f->plan->list == NULL || file->kept.who.parts == 0 || file->state != FILE_MINE || file->lost || f->plan->allow_older ||
+		look->source.news.serial != file->kept.now.content.serial)
 		return false;
-	if (parts_sum(file->fd, file->parts, file->who.parts, &sum) && sum == file->now.content.sum)
+	if (parts_sum(&file->kept, &sum) && sum == file->kept.now.content.sum)
 		return true;
 	file_lose(file, "damaged", "its bits are not those that were set");
 	return false;
@@ -184,7 +184,7 @@ fill_file(follower *f)
 	list_news  *news = &look->source.news;
 	list_image *image = &news->image;
 	list_file  *file = &f->file;
-	bool		fits = file->state == FILE_MINE && !file->lost && image_fits(image, file->parts, file->who.parts);
+	bool		fits = file->state == FILE_MINE && !file->lost && image_fits(image, file->kept.parts, file->kept.who.parts);
 	offer		o;
 
 	look->covered = fits && ((look->current && !news->new_epoch) || compare(file, image));
@@ -192,7 +192,7 @@ fill_file(follower *f)
 	if (image->news_count > 0 && feed_are_exact(image->parts, image->count))
 		look->covered = false;
 	/* each serial of a tracked list has its own file, with its own changes */
-	if (news->changes.tracked != file->who.tracked || (news->changes.tracked && news->serial != file->now.content.serial))
+	if (news->changes.tracked != file->kept.who.tracked || (news->changes.tracked && news->serial != file->kept.now.content.serial))
 		look->covered = false;
 	if (!(look->covered && image->news_count == 0) && is_forked(f))
 		return pull_refuse(f, "back", "it has other bits under the same serial: two servers publish under one identity");
@@ -211,14 +211,14 @@ tell_known(const follower *f, source *s)
 {
 	const list_file *file = &f->file;
 
-	s->known = file->who.parts > 0 && !f->plan->allow_older;
-	memcpy(s->known_identity, file->who.identity, FEED_IDENTITY_BYTES);
-	s->known_serial = file->now.content.serial;
-	s->known_true_at = file->now.true_at;
+	s->known = file->kept.who.parts > 0 && !f->plan->allow_older;
+	memcpy(s->known_identity, file->kept.who.identity, FEED_IDENTITY_BYTES);
+	s->known_serial = file->kept.now.content.serial;
+	s->known_true_at = file->kept.now.true_at;
 	/* as an exporter goes on with its folder's changes: a server that lost some since is told of */
-	if (s->known && s->news.changes.serial == 0 && file->slots != NULL && !file->lost)
+	if (s->known && s->news.changes.serial == 0 && file->kept.slots != NULL && !file->lost)
 	{
-		changes_begin(&s->news.changes, file->now.content.serial);
+		changes_begin(&s->news.changes, file->kept.now.content.serial);
 		table_entries(file, &s->news.changes.all);
 		entries_unite(&s->news.changes.all);
 	}

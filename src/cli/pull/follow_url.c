@@ -46,14 +46,14 @@ url_check_expiry(url_look *look, uint64_t expires)
 static bool
 check_serial(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
-	const feed_now *now = &look->f->file.now;
+	const feed_now *now = &look->f->file.kept.now;
 	uint64_t	mark = now->content.mark;
 
 	if (m->serial > time_now() + DAY)
 		return pull_refuse(look->f, "clock", "its serial is of the future: this clock or the exporter's is wrong");
 	if (!url_check_expiry(look, m->expires))
 		return false;
-	if (look->f->file.who.parts == 0 || look->f->plan->allow_older)
+	if (look->f->file.kept.who.parts == 0 || look->f->plan->allow_older)
 		return true;
 	look->f->no_news = m->serial < mark && mark - m->serial < FEED_MISSED_HEARTBEATS * m->heartbeat * UINT64_C(1000000);
 	if (look->f->no_news)
@@ -183,12 +183,12 @@ check_content(url_look *look)
 	if (file->state != FILE_MINE || file->lost || file->writes % 2 != 0 || monotonic_seconds() < file->check_due)
 		return true;
 	file->check_due = monotonic_seconds() + CHECK_SECONDS * (0.5 + random_share());
-	if (!parts_sum(file->fd, file->parts, file->who.parts, &sum) || sum != file->now.content.sum || !table_is_right(file))
+	if (!parts_sum(&file->kept, &sum) || sum != file->kept.now.content.sum || !table_is_right(file))
 	{
 		file_lose(file, "damaged", "its bits are not those that were set");
 		return false;
 	}
-	if (look->content != file->now.content.serial || look->sum == sum)
+	if (look->content != file->kept.now.content.serial || look->sum == sum)
 		return true;
 	look->f->differs = true;
 	look->tag[0] = '\0';
@@ -269,8 +269,8 @@ look_at_url(follower *f)
 
 	memset(&answer, 0, sizeof answer);
 	/* the web server's log is so the list of hosts, with what each has, and which don't read format 2 yet */
-	agent = text_of("bloomfilter-pull/%s (%s %" PRIu64 "; formats " FEED_FORMATS ")", bloomfilter_version(), file->who.name,
-					file->now.content.serial);
+	agent = text_of("bloomfilter-pull/%s (%s %" PRIu64 "; formats " FEED_FORMATS ")", bloomfilter_version(), file->kept.who.name,
+					file->kept.now.content.serial);
 	well = http_use(look->client, &f->plan->http, agent) && ask(look, &answer) && check_content(look);
 	free(agent);
 	if (!well && f->loop.retry == 0)

@@ -119,73 +119,65 @@ failed(list_file *file, const char *what)
 void
 new_file_drop(list_file *file)
 {
-	if (file->new_fd >= 0)
-		close(file->new_fd);
-	file->new_fd = -1;
+	content_close(&file->made);
 	unlinkat(file->folder, file->new_file, 0);
-	free(file->new_parts);
-	free(file->new_slots);
-	file->new_parts = NULL;
-	file->new_slots = NULL;
-	file->new_count = 0;
 }
 
 bool
 new_file_begin(list_file *file, const feed_part *parts, uint32_t count)
 {
-	int			error;
+	file_content *made = &file->made;
 
 	new_file_drop(file);
-	file->new_parts = allocate(NULL, count, sizeof *parts);
-	memcpy(file->new_parts, parts, count * sizeof *parts);
-	file->new_count = count;
-	file->new_length = feed_lay_out(file->new_parts, count);
-	file->new_log2 = 0;
-	file->new_table = (feed_table) {0, 0, 0, 0};
-	if (!file_has_memory(file, file->new_length))
+	*made = (file_content) {.fd = -1, .who.parts = count, .parts = allocate(NULL, count, sizeof *parts)};
+	memcpy(made->parts, parts, count * sizeof *parts);
+	made->who.length = feed_lay_out(made->parts, count);
+	if (!file_has_memory(file, made->who.length))
 	{
 		file->reason = "disk";
 		new_file_drop(file);
 		return false;
 	}
-	file->new_fd = openat(file->folder, file->new_file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (file->new_fd < 0)
+	made->fd = openat(file->folder, file->new_file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (made->fd < 0)
 		return failed(file, "make");
 	/* a hole in a full tmpfs would end readers, not this program */
-	error = posix_fallocate(file->new_fd, 0, (off_t) file->new_length);
-	errno = error;
-	return error == 0 || failed(file, "make room for");
+	errno = posix_fallocate(made->fd, 0, (off_t) made->who.length);
+	return errno == 0 || failed(file, "make room for");
 }
 
 bool
 new_file_header(list_file *file, const feed_part *part)
 {
-	feed_part  *to = &file->new_parts[part->part];
+	feed_part  *to = &file->made.parts[part->part];
 	uint64_t	at = to->at;
 
 	*to = *part;
 	to->at = at;
 	feed_part_strip(to);
-	return write_all(file->new_fd, to->header, feed_front(to), at) || failed(file, "write");
+	return write_all(file->made.fd, to->header, feed_front(to), at) || failed(file, "write");
 }
 
 bool
-new_file_copy(list_file *file, uint64_t *sum)
+new_file_copy(list_file *file)
 {
+	file_content *made = &file->made;
 	uint8_t    *chunk = allocate(NULL, CHUNK, 1);
 	uint64_t	at;
 	bool		copied = true;
 
 	/* the table of changes isn't copied: it is made anew */
-	for (at = FEED_PAGE; at < file->new_length && copied; at += CHUNK)
+	for (at = FEED_PAGE; at < made->who.length && copied; at += CHUNK)
 	{
-		size_t		length = file->new_length - at < CHUNK ? (size_t) (file->new_length - at) : CHUNK;
+		size_t		length = made->who.length - at < CHUNK ? (size_t) (made->who.length - at) : CHUNK;
 
-		copied = read_all(file->fd, chunk, length, at) && write_all(file->new_fd, chunk, length, at);
+		copied = read_all(file->kept.fd, chunk, length, at) && write_all(made->fd, chunk, length, at);
 	}
 	free(chunk);
+	made->who.epoch = file->kept.who.epoch;
+	made->now = file->kept.now;
 	/* of what was written, as it is what counts */
-	return (copied && parts_sum(file->new_fd, file->new_parts, file->new_count, sum)) || failed(file, "fill");
+	return (copied && parts_sum(made, &made->now.content.sum)) || failed(file, "fill");
 }
 
 /* ------------------------------------------------------------------------
@@ -201,42 +193,44 @@ set_mode(const list_file *file)
 
 	umask(mask);
 	if (fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
-		return fchmod(file->new_fd, 0666 & ~mask) == 0;
+		return fchmod(file->made.fd, 0666 & ~mask) == 0;
 	/* a group that this user is not in can't be given */
-	if (fchown(file->new_fd, (uid_t) -1, st.st_gid) != 0)
+	if (fchown(file->made.fd, (uid_t) -1, st.st_gid) != 0)
 		st.st_mode &= ~(mode_t) S_IRWXG;
-	return fchmod(file->new_fd, st.st_mode & 0777) == 0;
+	return fchmod(file->made.fd, st.st_mode & 0777) == 0;
 }
 
 static bool
-write_page(const list_file *file, const feed_who *who, const file_facts *facts)
+write_page(const list_file *file)
 {
 	uint8_t		page[FEED_PAGE];
 
 	memset(page, 0, sizeof page);
-	feed_table_write(&file->new_table, page);
-	feed_who_write(who, page);
-	feed_now_write(&facts->now, page + FEED_NOW_AT);
+	feed_table_write(&file->made.table, page);
+	feed_who_write(&file->made.who, page);
+	feed_now_write(&file->made.now, page + FEED_NOW_AT);
 	feed_how_write(&file->how, page + FEED_HOW_AT);
-	return write_all(file->new_fd, page, sizeof page, 0);
+	return write_all(file->made.fd, page, sizeof page, 0);
 }
 
 bool
 new_file_end(list_file *file, const file_facts *facts)
 {
-	struct stat st;
+	file_content *made = &file->made;
 	feed_who	who = facts->who;
+	struct stat st;
 
-	if (fstat(file->new_fd, &st) != 0)
+	if (fstat(made->fd, &st) != 0)
 		return failed(file, "look at");
-	who.length = file->new_length;
-	who.log2_slots = file->new_log2;
-	who.parts = file->new_count;
+	who.length = made->who.length;
+	who.log2_slots = made->who.log2_slots;
+	who.parts = made->who.parts;
 	who.born = facts->now.content;
-	who.place = file->here;
-	who.place.device = (uint64_t) st.st_dev;
-	who.place.inode = (uint64_t) st.st_ino;
-	if (!write_page(file, &who, facts) || !set_mode(file) || fsync(file->new_fd) != 0)
+	who.place = (feed_place) {.device = (uint64_t) st.st_dev, .inode = (uint64_t) st.st_ino};
+	memcpy(who.place.boot, file->boot, sizeof file->boot);
+	made->who = who;
+	made->now = facts->now;
+	if (!write_page(file) || !set_mode(file) || fsync(made->fd) != 0)
 		return failed(file, "write");
 	/* of a lost one they know more */
 	if (!file->lost)
@@ -250,25 +244,13 @@ new_file_end(list_file *file, const file_facts *facts)
 	/* the name is taken whatever comes: without this sync a loss of power may bring the old file back */
 	if (fsync(file->folder) != 0)
 		complain("cannot sync the folder of \"%s\": %s", file->path, strerror(errno));
-	if (file->fd >= 0)
-		close(file->fd);
-	free(file->parts);
-	free(file->slots);
-	file->fd = file->new_fd;
-	file->parts = file->new_parts;
-	file->slots = file->new_slots;
-	file->new_fd = -1;
-	file->new_parts = NULL;
-	file->new_slots = NULL;
-	file->new_count = 0;
-	file->who = who;
-	file->now = facts->now;
-	file->table = file->new_table;
-	file->here = who.place;
+	content_close(&file->kept);
+	file->kept = *made;
+	*made = (file_content) {.fd = -1};
 	file->state = FILE_MINE;
 	file->writes = 0;
 	file->lost = file->leave = false;
-	file->saved = facts->now.content.serial;
+	file->saved = file->kept.now.content.serial;
 	file_wrote(file);
 	return true;
 }
@@ -280,7 +262,7 @@ copy_table(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 	entry_list	all = {NULL, 0, 0};
 	bool		well;
 
-	if (!file->who.tracked)
+	if (!file->kept.who.tracked)
 		return true;
 	table_entries(file, &all);
 	if (more != NULL)
@@ -293,10 +275,9 @@ copy_table(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 bool
 file_again(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 {
-	file_facts facts = {file->who, file->now};
-	uint64_t	sum;
+	file_facts facts = {file->kept.who, file->kept.now};
 
-	if (!new_file_begin(file, file->parts, file->who.parts) || !new_file_copy(file, &sum))
+	if (!new_file_begin(file, file->kept.parts, file->kept.who.parts) || !new_file_copy(file))
 		return false;
 	if (file->state == FILE_MINE && !table_is_right(file))
 	{
@@ -305,13 +286,13 @@ file_again(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 		return false;
 	}
 	/* of a plain file of before this boot bits may be there that its serial doesn't know */
-	if (((file->state == FILE_MINE && file->writes % 2 == 0) || feed_are_exact(file->parts, file->who.parts)) &&
-		sum != file->now.content.sum)
+	if (((file->state == FILE_MINE && file->writes % 2 == 0) || feed_are_exact(file->kept.parts, file->kept.who.parts)) &&
+		file->made.now.content.sum != facts.now.content.sum)
 	{
 		new_file_drop(file);
 		file_lose(file, "damaged", "bits of the file are not those that were set");
 		return false;
 	}
-	facts.now.content.sum = sum;
+	facts.now.content.sum = file->made.now.content.sum;
 	return copy_table(file, more, id, to) && new_file_end(file, &facts);
 }

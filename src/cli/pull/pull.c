@@ -149,7 +149,7 @@ pull_refuse(follower *f, const char *reason, const char *text)
 bool
 pull_check_name(follower *f, const char *name)
 {
-	const feed_who *who = &f->file.who;
+	const feed_who *who = &f->file.kept.who;
 
 	if (who->parts == 0 || strcmp(who->name, name) == 0)
 		return true;
@@ -160,7 +160,7 @@ pull_check_name(follower *f, const char *name)
 bool
 pull_check_list(follower *f, const char *name, const uint8_t *identity, const char *other)
 {
-	const feed_who *who = &f->file.who;
+	const feed_who *who = &f->file.kept.who;
 	char		text[600];
 
 	if (f->plan->name != NULL && strcmp(f->plan->name, name) != 0)
@@ -225,8 +225,8 @@ look_once(void *state)
 {
 	follower   *f = state;
 	list_file  *file = &f->file;
-	uint64_t	before = file->now.content.serial;
-	uint64_t	epoch = file->who.epoch;
+	uint64_t	before = file->kept.now.content.serial;
+	uint64_t	epoch = file->kept.who.epoch;
 	bool		well;
 
 	(void) check_file(f);
@@ -242,8 +242,8 @@ look_once(void *state)
 	if (!stop_requested())
 		note_look(f, well);
 	/* patches come each second: of these nothing is said */
-	if (well && !f->plan->quiet && before != file->now.content.serial && (epoch != file->who.epoch || !f->plan->follow))
-		announce("%s: serial %llu, %s", f->plan->out, (unsigned long long) file->now.content.serial, f->way);
+	if (well && !f->plan->quiet && before != file->kept.now.content.serial && (epoch != file->kept.who.epoch || !f->plan->follow))
+		announce("%s: serial %llu, %s", f->plan->out, (unsigned long long) file->kept.now.content.serial, f->way);
 	return well;
 }
 

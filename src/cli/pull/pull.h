@@ -29,25 +29,14 @@ typedef struct pull_plan
 	http_plan	http;
 } pull_plan;
 
-/* A state of a list's parts. */
-typedef struct list_state
+/* The new file while whole parts fill it, maybe in several looks. */
+typedef struct whole_parts
 {
-	const feed_part *parts;
-	uint32_t	count;
-	uint64_t	epoch;
 	uint64_t	serial;
-	uint64_t	sum;
-} list_state;
-
-/* The new file while it is filled, maybe in several looks. */
-typedef struct new_content
-{
-	bool		filled;			/* all whole parts are there */
-	uint64_t	whole;			/* serial of these */
+	bool		filled;			/* all are there */
 	uint32_t	part;			/* that comes in */
 	uint64_t	got;			/* bytes of it */
-	list_state	at;				/* that it has, once it is filled */
-} new_content;
+} whole_parts;
 
 /* One that follows a list. */
 typedef struct follower follower;
@@ -74,7 +63,7 @@ struct follower
 	bool		differs;		/* FILE has other bits than the server says */
 	double		whole_written;	/* for that, monotonic seconds */
 	double		row_taken;		/* when all changes of the row were, as FILE differed, monotonic seconds */
-	new_content made;
+	whole_parts whole;
 };
 
 /* What a look found is not used: says so, and returns false. */
@@ -114,8 +103,8 @@ typedef struct offer
 	uint64_t	whole;			/* serial of the whole parts */
 	uint64_t	spread;			/* seconds within which hosts fetch these */
 
-	/* The patch that leads on from a state. */
-	led			(*patch) (follower *f, const list_state *at, feed_patch *patch);
+	/* The patch that leads on from what a file has. */
+	led			(*patch) (follower *f, const file_content *at, feed_patch *patch);
 
 	/* Of a tracked list: adds the changes that FILE may lack, or all of them; FILE has the row up to here then. */
 	led			(*changes) (follower *f, bool all, entry_list *entries);
@@ -124,7 +113,7 @@ typedef struct offer
 	uint64_t	changes_sum;	/* of the table of a file that has the row and nothing else */
 	bool		changes_summed; /* which is known */
 
-	/* Bytes of a whole part; and these go into the new file, from where f->made says on. */
+	/* Bytes of a whole part; and these go into the new file, from where f->whole says on. */
 	uint64_t	(*length) (const follower *f, uint32_t part);
 	led			(*part) (follower *f, uint32_t part);
 } offer;
@@ -169,7 +158,7 @@ typedef struct url_look
 extern char *url_address(const url_look *look, const char *name);
 
 /* An offer's. */
-extern led	url_patch(follower *f, const list_state *at, feed_patch *patch);
+extern led	url_patch(follower *f, const file_content *at, feed_patch *patch);
 extern led	url_changes(follower *f, bool all, entry_list *entries);
 extern uint64_t url_length(const follower *f, uint32_t part);
 extern led	url_part(follower *f, uint32_t part);

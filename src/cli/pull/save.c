@@ -25,13 +25,13 @@ begin_save(list_file *file)
 	pid_t		child = fork();
 
 	if (child == 0)
-		_exit(fdatasync(file->fd) == 0 ? 0 : errno & 127 ? errno & 127 : 127);
+		_exit(fdatasync(file->kept.fd) == 0 ? 0 : errno & 127 ? errno & 127 : 127);
 	file->save_began = monotonic_seconds();
 	if (child < 0)
 		return;
 	file->saver = child;
-	file->saving = file->now.content;
-	file->saving_inode = file->here.inode;
+	file->saving = file->kept.now.content;
+	file->saving_inode = file->kept.who.place.inode;
 	file->save_is_late = false;
 }
 
@@ -43,8 +43,8 @@ note_saved(list_file *file, int status)
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 	{
-		feed_saved_write(&file->saving, &file->who, bytes);
-		if (write_all(file->fd, bytes, sizeof bytes, FEED_SAVED_AT))
+		feed_saved_write(&file->saving, &file->kept.who, bytes);
+		if (write_all(file->kept.fd, bytes, sizeof bytes, FEED_SAVED_AT))
 			file->saved = file->saving.serial;
 		file_wrote(file);
 	}
@@ -67,7 +67,7 @@ check_saver(list_file *file)
 	{
 		file->saver = 0;
 		/* another file may have the name meanwhile */
-		if (!file->lost && file->saving_inode == file->here.inode)
+		if (!file->lost && file->saving_inode == file->kept.who.place.inode)
 			note_saved(file, status);
 	}
 	else if (!file->save_is_late && monotonic_seconds() - file->save_began > LATE_SECONDS)
@@ -81,7 +81,7 @@ static bool
 is_needed(const list_file *file)
 {
 	return file->state == FILE_MINE && !file->in_memory && !file->lost && file->writes % 2 == 0 &&
-		file->now.content.serial != file->saved;
+		file->kept.now.content.serial != file->saved;
 }
 
 void

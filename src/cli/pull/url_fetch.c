@@ -108,20 +108,20 @@ fetch_patch(url_look *look, const feed_file *file, feed_kind kind)
 
 /* Whether the set in the manifest itself leads on from here. */
 static bool
-is_inlined(const feed_manifest *m, const list_state *at, feed_patch *patch)
+is_inlined(const feed_manifest *m, const file_content *at, feed_patch *patch)
 {
-	return m->inlined != NULL && at->epoch == m->epoch &&
-		feed_patch_read(m->inlined, m->inlined_length, at->parts, at->count, patch) == NULL && patch->kind == FEED_SET &&
-		memcmp(patch->identity, m->identity, FEED_IDENTITY_BYTES) == 0 && patch->epoch == at->epoch &&
-		patch->from <= at->serial && patch->to == m->content;
+	return m->inlined != NULL && at->who.epoch == m->epoch &&
+		feed_patch_read(m->inlined, m->inlined_length, at->parts, at->who.parts, patch) == NULL && patch->kind == FEED_SET &&
+		memcmp(patch->identity, m->identity, FEED_IDENTITY_BYTES) == 0 && patch->epoch == at->who.epoch &&
+		patch->from <= at->now.content.serial && patch->to == m->content;
 }
 
 led
-url_patch(follower *f, const list_state *at, feed_patch *patch)
+url_patch(follower *f, const file_content *at, feed_patch *patch)
 {
 	url_look   *look = f->state;
 	const feed_manifest *m = &look->manifest;
-	size_t		which = feed_manifest_lead(m, at->epoch, at->serial);
+	size_t		which = feed_manifest_lead(m, at->who.epoch, at->now.content.serial);
 	const feed_file *file;
 	fetched		got;
 
@@ -136,8 +136,8 @@ url_patch(follower *f, const list_state *at, feed_patch *patch)
 		return ELSEWHERE;
 	if (got != FETCHED)
 		return BROKEN;
-	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, at->parts, at->count, patch) == NULL &&
-		feed_manifest_names(m, file, patch) && (patch->kind == FEED_FLIP || patch->epoch == at->epoch))
+	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, at->parts, at->who.parts, patch) == NULL &&
+		feed_manifest_names(m, file, patch) && (patch->kind == FEED_FLIP || patch->epoch == at->who.epoch))
 		return LED;
 	complain("%s: a patch of the server isn't valid here: fetching the full file", f->plan->out);
 	return ELSEWHERE;
@@ -176,7 +176,7 @@ url_changes(follower *f, bool all, entry_list *entries)
 {
 	url_look   *look = f->state;
 	const feed_manifest *m = &look->manifest;
-	uint64_t	had = !all && f->file.table.id == m->changes_id ? f->file.table.to : 0;
+	uint64_t	had = !all && f->file.kept.table.id == m->changes_id ? f->file.kept.table.to : 0;
 	size_t		i;
 
 	for (i = 0; i < m->change_count; i++)
@@ -212,7 +212,7 @@ write_part(void *state, uint64_t at, const void *bytes, size_t length)
 {
 	const follower *f = state;
 
-	return write_all(f->file.new_fd, bytes, length, f->file.new_parts[f->made.part].at + at);
+	return write_all(f->file.made.fd, bytes, length, f->file.made.parts[f->whole.part].at + at);
 }
 
 /* By what is in the file, as that is what counts. */
@@ -221,8 +221,8 @@ is_whole(url_look *look, const feed_file *whole)
 {
 	const list_file *file = &look->f->file;
 	uint8_t		digest[FEED_DIGEST_BYTES];
-	void	   *bytes = mmap(NULL, (size_t) whole->length, PROT_READ, MAP_SHARED, file->new_fd,
-							 (off_t) file->new_parts[look->f->made.part].at);
+	void	   *bytes = mmap(NULL, (size_t) whole->length, PROT_READ, MAP_SHARED, file->made.fd,
+							 (off_t) file->made.parts[look->f->whole.part].at);
 
 	if (bytes == MAP_FAILED)
 		return false;
@@ -235,9 +235,9 @@ led
 url_part(follower *f, uint32_t part)
 {
 	url_look   *look = f->state;
-	http_bytes	bytes = {write_part, f, NULL, 0, f->made.got};
+	http_bytes	bytes = {write_part, f, NULL, 0, f->whole.got};
 	fetched		got = fetch(look, &look->manifest.wholes[part], FEED_IS_WHOLE, &bytes, is_whole);
 
-	f->made.got = bytes.length;
+	f->whole.got = bytes.length;
 	return got == FETCHED ? LED : BROKEN;
 }
