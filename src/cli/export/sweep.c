@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -16,34 +17,31 @@
 #define KEPT_SECONDS 86400
 #define SWEEP_SECONDS 60.0
 
-/* The files that a manifest names, one after the other; NULL behind the last. */
+/* The files that a manifest names, one after the other, and of which kind they are; NULL behind the last. */
 static const feed_file *
-file_of(const feed_manifest *m, size_t i)
+file_of(const feed_manifest *m, size_t i, feed_kind *kind)
 {
-	if (i < m->parts)
-		return &m->wholes[i];
-	i -= m->parts;
-	if (i < m->patch_count)
-		return &m->patches[i];
-	i -= m->patch_count;
-	return i < m->change_count ? &m->changes[i] : NULL;
+	const feed_file *files[FEED_KINDS] = {m->wholes, m->patches, m->changes};
+	const size_t counts[FEED_KINDS] = {m->parts, m->patch_count, m->change_count};
+
+	for (*kind = FEED_IS_WHOLE; *kind < FEED_KINDS; i -= counts[(*kind)++])
+		if (i < counts[*kind])
+			return &files[*kind][i];
+	return NULL;
 }
 
-static void
-name_of(char name[FEED_FILE_NAME_BYTES], const feed_manifest *m, size_t i)
-{
-	feed_file_name(name, file_of(m, i)->digest,
-				   i < m->parts ? FEED_IS_WHOLE : i < m->parts + m->patch_count ? FEED_IS_PATCH : FEED_IS_CHANGES);
-}
-
+/* Whether it is the name of such a file, and what digest it tells. */
 static bool
-is_ending(const char *ending)
+read_name(const char *name, uint8_t digest[FEED_DIGEST_BYTES])
 {
+	char		hex[2 * FEED_DIGEST_BYTES + 1];
 	int			kind;
 
-	for (kind = 0; kind < FEED_KINDS; kind++)
-		if (strcmp(ending, feed_endings[kind]) == 0)
-			return true;
+	snprintf(hex, sizeof hex, "%.*s", 2 * FEED_DIGEST_BYTES, name);
+	if (feed_from_hex(digest, FEED_DIGEST_BYTES, hex))
+		for (kind = 0; kind < FEED_KINDS; kind++)
+			if (strcmp(name + strlen(hex), feed_endings[kind]) == 0)
+				return true;
 	return false;
 }
 
@@ -61,27 +59,29 @@ folder_is_old(const list_folder *f, const feed_file *file, feed_kind kind)
 static bool
 is_lost(const list_folder *f)
 {
-	const feed_manifest *m = &f->manifest;
 	char		name[FEED_FILE_NAME_BYTES];
+	const feed_file *file;
+	feed_kind	kind;
 	struct stat st;
 	size_t		i;
 
-	for (i = 0; file_of(m, i) != NULL; i++)
+	for (i = 0; (file = file_of(&f->manifest, i, &kind)) != NULL; i++)
 	{
-		name_of(name, m, i);
-		if (fstatat(f->folder, name, &st, 0) != 0 || (uint64_t) st.st_size != file_of(m, i)->length)
+		feed_file_name(name, file->digest, kind);
+		if (fstatat(f->folder, name, &st, 0) != 0 || (uint64_t) st.st_size != file->length)
 			return true;
 	}
 	return false;
 }
 
 static bool
-names_digest(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+is_named(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
 	const feed_file *file;
+	feed_kind	kind;
 	size_t		i;
 
-	for (i = 0; (file = file_of(m, i)) != NULL; i++)
+	for (i = 0; (file = file_of(m, i, &kind)) != NULL; i++)
 		if (memcmp(file->digest, digest, FEED_DIGEST_BYTES) == 0)
 			return true;
 	return false;
@@ -90,29 +90,18 @@ names_digest(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 void
 folder_touch_unnamed(const list_folder *f, const feed_manifest *next)
 {
-	const feed_manifest *m = &f->manifest;
+	char		name[FEED_FILE_NAME_BYTES];
+	const feed_file *file;
+	feed_kind	kind;
 	size_t		i;
 
-	for (i = 0; file_of(m, i) != NULL; i++)
+	for (i = 0; (file = file_of(&f->manifest, i, &kind)) != NULL; i++)
 	{
-		char		name[FEED_FILE_NAME_BYTES];
-
-		if (names_digest(next, file_of(m, i)->digest))
+		if (is_named(next, file->digest))
 			continue;
-		name_of(name, m, i);
+		feed_file_name(name, file->digest, kind);
 		utimensat(f->folder, name, NULL, 0);
 	}
-}
-
-static bool
-is_named(const list_folder *f, const char *name)
-{
-	uint8_t		digest[FEED_DIGEST_BYTES];
-	char		hex[2 * FEED_DIGEST_BYTES + 1];
-
-	memcpy(hex, name, sizeof hex - 1);
-	hex[sizeof hex - 1] = '\0';
-	return feed_from_hex(digest, sizeof digest, hex) && names_digest(&f->manifest, digest);
 }
 
 void
@@ -134,16 +123,15 @@ folder_sweep(list_folder *f)
 	rewinddir(folder);
 	while ((entry = readdir(folder)) != NULL)
 	{
-		const char *ending = strchr(entry->d_name, '.');
+		uint8_t		digest[FEED_DIGEST_BYTES];
 		struct stat st;
 
 		/* of a process before this one: only a child writes beside this */
 		if (f->renewal.child == 0 && strncmp(entry->d_name, FOLDER_UNFINISHED, strlen(FOLDER_UNFINISHED)) == 0)
 			unlinkat(f->folder, entry->d_name, 0);
-		if (ending != entry->d_name + 2 * FEED_DIGEST_BYTES || !is_ending(ending) ||
-			fstatat(f->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		if (!read_name(entry->d_name, digest) || fstatat(f->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
-		if (st.st_mtime < before && !is_named(f, entry->d_name))
+		if (st.st_mtime < before && !is_named(&f->manifest, digest))
 			unlinkat(f->folder, entry->d_name, 0);
 		else
 		{
