@@ -116,39 +116,11 @@ fail(const char *format,...)
  * Standard output
  * ------------------------------------------------------------------------ */
 
-static void
-check(bool written)
-{
-	if (!written)
-		fail("cannot write to standard output: %s", strerror(errno));
-}
-
 void
 output_flush(void)
 {
-	check(fflush(stdout) == 0);
-}
-
-void
-output_bytes(const char *bytes, size_t length)
-{
-	check(fwrite(bytes, 1, length, stdout) == length);
-}
-
-void
-output_byte(char byte)
-{
-	check(putchar(byte) != EOF);
-}
-
-void
-output_text(const char *format,...)
-{
-	va_list		arguments;
-
-	va_start(arguments, format);
-	check(vprintf(format, arguments) >= 0);
-	va_end(arguments);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		fail("cannot write to standard output: %s", strerror(errno));
 }
 
 char *
@@ -182,6 +154,6 @@ output_json(const char *text)
 {
 	char	   *quoted = json_text(text);
 
-	output_bytes(quoted, strlen(quoted));
+	fputs(quoted, stdout);
 	free(quoted);
 }

@@ -44,16 +44,13 @@ extern void messages_have_time(void);
 extern void message_time(char text[TIME_TEXT_BYTES], time_t time);
 
 /*
- * Standard output, buffered.  A full disk is an error, not a shorter answer: each of these ends the
- * program then.
+ * Writes what standard output has buffered.  A full disk is an error, not a shorter answer: it ends
+ * the program.
  */
-extern void output_bytes(const char *bytes, size_t length);
-extern void output_byte(char byte);
-extern void output_text(const char *format,...) LIKE_PRINTF(1, 2);
 extern void output_flush(void);
 
 /*
- * A string of JSON, with its quotes, and the same in new memory.  Bytes that are not UTF-8, as
+ * A string of JSON, with its quotes, to standard output, and the same in new memory.  Bytes that are not UTF-8, as
  * file names may have, become U+FFFD: JSON has no others.
  */
 extern void output_json(const char *text);

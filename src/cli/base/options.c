@@ -180,7 +180,7 @@ read_options(const command_line *line, const command_option *options)
 	{
 		if (found == HELP || (found == '?' && optopt == 'h'))
 		{
-			output_bytes(line->help, strlen(line->help));
+			fputs(line->help, stdout);
 			output_flush();
 			exit(STATUS_YES);
 		}

@@ -3,6 +3,7 @@
  *	  bloomfilter contains: which of these keys may be in the filter.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -76,8 +77,8 @@ ask(void *state, const key_batch *batch, size_t *done)
 			return 1;
 		if (question->count)
 			continue;
-		output_bytes(batch->lines[i].text, batch->lines[i].length);
-		output_byte(question->null ? '\0' : '\n');
+		fwrite(batch->lines[i].text, 1, batch->lines[i].length, stdout);
+		putchar(question->null ? '\0' : '\n');
 	}
 	return code < 0 ? code : 0;
 }
@@ -118,7 +119,7 @@ command_contains(int argc, char **argv)
 	else
 		feed_lines(&feed, "-", question.null);
 	if (question.count && !question.quiet)
-		output_text("%" PRIu64 "\n", question.matches);
+		printf("%" PRIu64 "\n", question.matches);
 	output_flush();
 	bloomfilter_close(filter);
 	return question.matches > 0 ? STATUS_YES : STATUS_NO;

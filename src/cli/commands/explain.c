@@ -2,6 +2,7 @@
  * explain.c
  *	  bloomfilter explain: what a look-up of one key computes and sees.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -111,7 +112,7 @@ command_explain(int argc, char **argv)
 		feed_arguments(&feed, argv + optind + 1, 1);
 	}
 	bloomfilter_close(filter);
-	output_text("%s\n", to.text);
+	printf("%s\n", to.text);
 	output_flush();
 	return to.answer < 0 ? STATUS_TROUBLE : to.answer > 0 ? STATUS_YES : STATUS_NO;
 }

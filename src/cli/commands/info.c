@@ -60,15 +60,15 @@ print_field(printer *to, const char *name, bool quoted, const char *format,...)
 	va_end(arguments);
 	if (!to->json)
 	{
-		output_text("%s%-16s%s\n", to->indent, name, value);
+		printf("%s%-16s%s\n", to->indent, name, value);
 		return;
 	}
-	output_text("%s%s\"%s\": ", to->before, to->indent, name);
+	printf("%s%s\"%s\": ", to->before, to->indent, name);
 	to->before = ",\n";
 	if (quoted)
 		output_json(value);
 	else
-		output_text("%s", value);
+		printf("%s", value);
 }
 
 static void
@@ -150,7 +150,7 @@ command_info(int argc, char **argv)
 	info = filter_info(filter, -1);
 	to.counted |= info.checksum != 0;
 	to.indent = to.json ? "  " : "";
-	output_text("%s", to.json ? "{\n" : "");
+	printf("%s", to.json ? "{\n" : "");
 	print_field(&to, "file", true, "%s", path);
 	print_info(&to, &info);
 	to.indent = to.json ? "      " : "  ";
@@ -158,13 +158,13 @@ command_info(int argc, char **argv)
 	{
 		bloomfilter_info of_part = filter_info(filter, part);
 
-		output_text("%s", !to.json ? "\n" : part > 0 ? ",\n    {\n" : ",\n  \"set\": [\n    {\n");
+		printf("%s", !to.json ? "\n" : part > 0 ? ",\n    {\n" : ",\n  \"set\": [\n    {\n");
 		to.before = "";
 		print_info(&to, &of_part);
-		output_text("%s", to.json ? "\n    }" : "");
+		printf("%s", to.json ? "\n    }" : "");
 	}
 	if (to.json)
-		output_text("%s\n}\n", info.open_parts > 1 ? "\n  ]" : "");
+		printf("%s\n}\n", info.open_parts > 1 ? "\n  ]" : "");
 	output_flush();
 	bloomfilter_close(filter);
 	return STATUS_YES;

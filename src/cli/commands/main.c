@@ -111,7 +111,7 @@ main(int argc, char **argv)
 	if (argc < 2)
 		fail("no command given; see \"bloomfilter --help\"");
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2))
-		output_bytes(help, strlen(help));
+		fputs(help, stdout);
 	else if (strcmp(argv[1], "help") == 0)
 	{
 		char		option[] = "--help";
@@ -120,7 +120,7 @@ main(int argc, char **argv)
 		return (int) run(2, of_command);
 	}
 	else if (strcmp(argv[1], "--version") == 0)
-		output_text("bloomfilter %s\n", bloomfilter_version());
+		printf("bloomfilter %s\n", bloomfilter_version());
 	else
 		return (int) run(argc - 1, argv + 1);
 	output_flush();

@@ -3,6 +3,7 @@
  *	  bloomfilter verify: whether a filter is sound, and has the keys that it should have.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "input.h"
 
@@ -42,13 +43,13 @@ print_soundness(const bloomfilter *filter)
 	bloomfilter_info info = filter_info(filter, -1);
 	char		keys[BLOOMFILTER_KEYS_TEXT];
 
-	output_text("sound: checksum %016" PRIx64 ", %" PRIu64 " of %" PRIu64
+	printf("sound: checksum %016" PRIx64 ", %" PRIu64 " of %" PRIu64
 				" bits set", info.checksum, info.bits_set, info.total_bits);
 	if (info.open_parts > 1)
-		output_text(", %" PRIu32 " parts", info.open_parts);
+		printf(", %" PRIu32 " parts", info.open_parts);
 	else if (info.parts > 1)
-		output_text(", part %" PRIu32 " of %" PRIu32, info.part, info.parts);
-	output_text("\nholds %s %.0f %s keys of %" PRIu64
+		printf(", part %" PRIu32 " of %" PRIu32, info.part, info.parts);
+	printf("\nholds %s %.0f %s keys of %" PRIu64
 				", expected false-positive rate %.4g of %.4g%s\n",
 				estimate_word(&info), info.estimated_keys, bloomfilter_describe_keys(&info, keys),
 				info.capacity, info.estimated_rate, info.rate,
@@ -98,9 +99,9 @@ verify_keys(key_feed *feed, const char *path, bool null, bool allow_empty)
 		fail("no keys in %s; if it is as it should be, add --allow-empty",
 			 is_standard(path) ? "standard input" : path);
 	if (keys->missing == 0)
-		output_text("keys: %" PRIu64 ", none missing\n", keys->asked);
+		printf("keys: %" PRIu64 ", none missing\n", keys->asked);
 	else
-		output_text("keys: %" PRIu64 ", %" PRIu64 " MISSING, the first in line %"
+		printf("keys: %" PRIu64 ", %" PRIu64 " MISSING, the first in line %"
 					PRIu64 "\n", keys->asked, keys->missing, keys->first);
 	return keys->missing == 0 ? STATUS_YES : STATUS_NO;
 }

@@ -84,7 +84,7 @@ print_words(const status_table *table, const char *quote, const char *between)
 	for (i = 0; table->kind->words[i] != NULL; i++)
 		if (table->wrong >> i & 1)
 		{
-			output_text("%s%s%s%s", before, quote, table->kind->words[i], quote);
+			printf("%s%s%s%s", before, quote, table->kind->words[i], quote);
 			before = between;
 		}
 }
@@ -105,15 +105,15 @@ print_text(const status_table *table)
 	char		time[TIME_TEXT_BYTES];
 	size_t		i;
 
-	output_text("%-15s  %s\n", table->kind->name, table->path);
+	printf("%-15s  %s\n", table->kind->name, table->path);
 	for (i = 0; i < table->count; i++)
-		output_text("%-15s  %s%s\n", table->values[i].name, shown(&table->values[i], time),
+		printf("%-15s  %s%s\n", table->values[i].name, shown(&table->values[i], time),
 					table->values[i].unit == UNIT_SECONDS ? " s" : "");
 	if (table->wrong == 0)
 		return;
-	output_text("%-15s  ", "wrong");
+	printf("%-15s  ", "wrong");
 	print_words(table, "", " ");
-	output_byte('\n');
+	putchar('\n');
 }
 
 static void
@@ -122,23 +122,23 @@ print_json(const status_table *table)
 	char		time[TIME_TEXT_BYTES];
 	size_t		i;
 
-	output_text("{\"%s\": ", table->kind->name);
+	printf("{\"%s\": ", table->kind->name);
 	output_json(table->path);
-	output_text(", \"known\": %s, \"healthy\": %s, \"wrong\": [", table->known ? "true" : "false",
+	printf(", \"known\": %s, \"healthy\": %s, \"wrong\": [", table->known ? "true" : "false",
 				table->healthy ? "true" : "false");
 	print_words(table, "\"", ", ");
-	output_byte(']');
+	putchar(']');
 	for (i = 0; i < table->count; i++)
 	{
 		const status_value *value = &table->values[i];
 
-		output_text(", \"%s\": ", value->name);
+		printf(", \"%s\": ", value->name);
 		if (value->unit == UNIT_NUMBER || value->unit == UNIT_SECONDS)
-			output_text("%s", value->text);
+			printf("%s", value->text);
 		else
 			output_json(shown(value, time));
 	}
-	output_text("}\n");
+	printf("}\n");
 }
 
 /* ------------------------------------------------------------------------
@@ -213,8 +213,8 @@ print_metrics(const status_table *tables, size_t count)
 		size_t		name = strcspn(all.lines[i], "{") + 1;
 
 		if (i == 0 || strncmp(all.lines[i], all.lines[i - 1], name) != 0)
-			output_text("# TYPE %.*s gauge\n", (int) name - 1, all.lines[i]);
-		output_bytes(all.lines[i], strlen(all.lines[i]));
+			printf("# TYPE %.*s gauge\n", (int) name - 1, all.lines[i]);
+		fputs(all.lines[i], stdout);
 	}
 	for (i = 0; i < all.count; i++)
 		free(all.lines[i]);
@@ -236,7 +236,7 @@ status_print(status_table *tables, size_t count, status_form form)
 		else if (form == FORM_TEXT && tables[i].known)
 		{
 			if (i > 0)
-				output_byte('\n');
+				putchar('\n');
 			print_text(&tables[i]);
 		}
 		for (j = 0; j < tables[i].count; j++)
