@@ -145,11 +145,11 @@ feed_part_fits(const feed_part *a, const feed_part *b)
 }
 
 void
-feed_part_figures(const feed_part *part, uint64_t bits_set, feed_figures *figures)
+feed_part_figures(const feed_part *part, feed_figures *figures)
 {
 	bf_header	header = shape_of(part).level[0];
 
-	header.bits_set = bits_set;
+	header.bits_set = part->bits_set;
 	figures->n = header.capacity;
 	figures->p = header.rate;
 	figures->keys = bf_estimate_keys(&header);

@@ -111,7 +111,7 @@ typedef struct feed_figures
 	double		rate;
 } feed_figures;
 
-extern void feed_part_figures(const feed_part *part, uint64_t bits_set, feed_figures *figures);
+extern void feed_part_figures(const feed_part *part, feed_figures *figures);
 
 /* ------------------------------------------------------------------------
  * The sum of a list's content: doc/FEED.md, section 2

@@ -28,13 +28,13 @@ image_create(list_image *image, const feed_part *parts, uint8_t *const *filters,
 	image->parts = allocate(NULL, count, sizeof *image->parts);
 	image->filters = allocate(NULL, count, sizeof *image->filters);
 	image->bodies = allocate(NULL, count, sizeof *image->bodies);
-	image->bits_set = zeros(count, sizeof *image->bits_set);
 	image->news = zeros(count, sizeof *image->news);
 	image->touched = allocate(NULL, count, sizeof *image->touched);
 	for (i = 0; i < count; i++)
 	{
 		image->parts[i] = parts[i];
 		feed_part_strip(&image->parts[i]);
+		image->parts[i].bits_set = filters != NULL ? parts[i].bits_set : 0;
 		image->sum += feed_sum_header(parts[i].part, parts[i].header);
 		image->filters[i] = filters != NULL ? filters[i] : zeros(feed_before(&parts[i]) + (size_t) parts[i].length, 1);
 		image->bodies[i] = image->filters[i] + feed_before(&parts[i]);
@@ -45,25 +45,30 @@ image_create(list_image *image, const feed_part *parts, uint8_t *const *filters,
 }
 
 const char *
-image_of_filters(list_image *image, uint8_t **filters, const uint64_t *lengths, uint32_t count, uint32_t *which)
+image_read(list_image *image, uint32_t count, filter_getter get, void *state, uint32_t *which)
 {
-	feed_part  *parts = allocate(NULL, count, sizeof *parts);
-	const char *problem = NULL;
+	feed_part  *parts = zeros(count, sizeof *parts);
+	uint8_t   **filters = zeros(count, sizeof *filters);
+	const char *problem = count > 0 ? NULL : "there is none";
 	uint32_t	i;
 
+	*which = 0;
 	for (i = 0; i < count && problem == NULL; i++)
 	{
+		uint64_t	length;
+
 		*which = i;
-		problem = feed_part_check(filters[i], lengths[i], &parts[i]);
+		problem = get(state, i, &filters[i], &length);
+		if (problem == NULL)
+			problem = feed_part_check(filters[i], length, &parts[i]);
 		if (problem == NULL && (parts[i].part != i || parts[i].parts != count))
 			problem = "another part";
 	}
 	if (problem == NULL)
-	{
 		image_create(image, parts, filters, count);
-		for (i = 0; i < count; i++)
-			image->bits_set[i] = parts[i].bits_set;
-	}
+	for (i = 0; i < count && problem != NULL; i++)
+		free(filters[i]);
+	free(filters);
 	free(parts);
 	return problem;
 }
@@ -93,7 +98,6 @@ image_free(list_image *image)
 	free(image->parts);
 	free(image->filters);
 	free(image->bodies);
-	free(image->bits_set);
 	free(image->news);
 	free(image->touched);
 	memset(image, 0, sizeof *image);
@@ -133,7 +137,7 @@ image_figures(const list_image *image)
 	{
 		feed_figures part;
 
-		feed_part_figures(&image->parts[i], image->bits_set[i], &part);
+		feed_part_figures(&image->parts[i], &part);
 		all.n += part.n;
 		all.p = part.p;
 		all.keys += part.keys;
@@ -187,7 +191,7 @@ set_bits(list_image *image, uint32_t part, uint64_t byte, unsigned fresh, bool n
 	for (bit = 0; bit < 8; bit++)
 		if (fresh >> bit & 1)
 		{
-			image->bits_set[part]++;
+			image->parts[part].bits_set++;
 			if (note)
 				image_note(image, part, byte * 8 + bit);
 		}

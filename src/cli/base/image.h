@@ -29,10 +29,9 @@ extern void positions_add(bit_positions *bits, uint64_t position);
 typedef struct list_image
 {
 	uint32_t	count;			/* of the parts; 0: there is none */
-	feed_part  *parts;			/* headers as they lie in a followed file */
+	feed_part  *parts;			/* headers as they lie in a followed file, and bits set as there are */
 	uint8_t   **filters;		/* with room for their headers */
 	uint8_t   **bodies;			/* in these */
-	uint64_t   *bits_set;		/* of each part's level 1 */
 	bit_positions *news;		/* of each part; unsorted */
 	size_t		news_count;		/* of all */
 	uint64_t	sum;			/* without the pieces that are touched */
@@ -42,12 +41,11 @@ typedef struct list_image
 /* Parts with these headers: of these filters, or without bits if filters is NULL. */
 extern void image_create(list_image *image, const feed_part *parts, uint8_t *const *filters, uint32_t count);
 
-/*
- * Of whole filters of these lengths, whose memory it takes.  Returns NULL, or what is wrong with
- * filter *which; then it takes nothing.
- */
-extern const char *image_of_filters(list_image *image, uint8_t **filters, const uint64_t *lengths, uint32_t count,
-									uint32_t *which);
+/* Gets a whole filter, which is to be freed whatever comes.  Returns NULL, or what is wrong: "" if that was said. */
+typedef const char *(*filter_getter) (void *state, uint32_t part, uint8_t **filter, uint64_t *length);
+
+/* Of so many filters.  Returns NULL, or what is wrong with part *which; then it is as before. */
+extern const char *image_read(list_image *image, uint32_t count, filter_getter get, void *state, uint32_t *which);
 extern void image_free(list_image *image);
 
 /* A part as a file of its own, with its whole header. */

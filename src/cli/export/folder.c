@@ -60,29 +60,16 @@ folder_write_state(const list_folder *f, const list_news *news, const feed_manif
  * Content
  * ------------------------------------------------------------------------ */
 
-/* The image becomes what the whole files are that the manifest names. */
-static bool
-load_wholes(const list_folder *f, list_image *image)
+/* A filter_getter: one of the whole files that the manifest names. */
+static const char *
+get_whole(void *state, uint32_t part, uint8_t **filter, uint64_t *length)
 {
-	const feed_manifest *m = &f->manifest;
-	uint32_t	count = (uint32_t) m->parts;
-	uint8_t   **filters = zeros(count, sizeof *filters);
-	uint64_t   *lengths = allocate(NULL, count, sizeof *lengths);
-	bool		sound = true;
-	uint32_t	i;
+	const list_folder *f = state;
+	const feed_file *file = &f->manifest.wholes[part];
 
-	for (i = 0; i < count && sound; i++)
-	{
-		lengths[i] = m->wholes[i].length;
-		filters[i] = folder_read_file(f->folder, &m->wholes[i], FEED_IS_WHOLE);
-		sound = filters[i] != NULL;
-	}
-	sound = sound && image_of_filters(image, filters, lengths, count, &i) == NULL;
-	for (i = 0; i < count && !sound; i++)
-		free(filters[i]);
-	free(filters);
-	free(lengths);
-	return sound;
+	*filter = folder_read_file(f->folder, file, FEED_IS_WHOLE);
+	*length = file->length;
+	return *filter != NULL ? NULL : "missing or damaged";
 }
 
 uint8_t *
@@ -124,10 +111,12 @@ load_patches(const list_folder *f, list_image *image)
 }
 
 bool
-folder_load(const list_folder *f, list_image *image)
+folder_load(list_folder *f, list_image *image)
 {
+	uint32_t	part;
+
 	memset(image, 0, sizeof *image);
-	if (load_wholes(f, image) && load_patches(f, image) && image_sum(image) == f->manifest.sum)
+	if (image_read(image, (uint32_t) f->manifest.parts, get_whole, f, &part) == NULL && load_patches(f, image) && image_sum(image) == f->manifest.sum)
 		return true;
 	image_free(image);
 	return false;

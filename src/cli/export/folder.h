@@ -110,7 +110,7 @@ extern void folder_close(list_folder *f);
 extern bool folder_resume(list_folder *f, list_news *news);
 
 /* Makes *image the content that the manifest announces; false if files of it are missing or damaged. */
-extern bool folder_load(const list_folder *f, list_image *image);
+extern bool folder_load(list_folder *f, list_image *image);
 
 /* A patch of the folder for these parts, in new memory; NULL if it isn't whole. */
 extern uint8_t *folder_load_patch(const list_folder *f, const list_image *image, const feed_file *file, feed_patch *patch);

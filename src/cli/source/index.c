@@ -185,7 +185,7 @@ fill_whole(answer *a)
 
 	source_fill(s, &a->whole, a->other, WHOLE_REBUILD);
 	for (i = 0; i < a->whole.count; i++)
-		more |= s->news.image.bits_set[i] != a->whole.bits_set[i];
+		more |= s->news.image.parts[i].bits_set != a->whole.parts[i].bits_set;
 	*united = !more ? 0 : *united != 0 ? *united : time_now();
 }
 

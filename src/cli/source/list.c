@@ -90,19 +90,22 @@ check_list(source *s, const list_head *head)
  * Its parts
  * ------------------------------------------------------------------------ */
 
-/* A part as it comes in. */
-typedef struct list_part
+/* The parts of a list, as they come in one by one. */
+typedef struct list_parts
 {
+	source	   *s;
+	PGconn	   *connection;
+	const PGresult *fronts;		/* a row of each */
 	uint8_t    *filter;
 	uint64_t	length;
 	uint64_t	got;
-} list_part;
+} list_parts;
 
 /* A row_function: the next chunk. */
 static bool
 take_chunk(void *state, const PGresult *row)
 {
-	list_part  *in = state;
+	list_parts *in = state;
 	uint64_t	length = (uint64_t) PQgetlength(row, 0, 0);
 
 	if (length <= in->length - in->got)
@@ -112,77 +115,56 @@ take_chunk(void *state, const PGresult *row)
 }
 
 /*
- * A part of this length, in new memory, or NULL.  The series begins at an expression of the row,
- * which is always 0, so that the planner must read the filter's row once and go through the series
- * for it.
+ * A filter_getter.  The series begins at an expression of the row, which is always 0, so that the
+ * planner must read the filter's row once and go through the series for it.
  */
-static uint8_t *
-fetch_part(source *s, PGconn *connection, uint32_t part, uint64_t length)
+static const char *
+get_part(void *state, uint32_t part, uint8_t **filter, uint64_t *length)
 {
-	char	   *sql = text_of("SELECT %s.bloom_chunk(l.filter, g.o, %" PRIu64 ") FROM %s.bloom_list_part AS l"
-							  " CROSS JOIN LATERAL pg_catalog.generate_series((l.filter IS NULL)::pg_catalog.int4::pg_catalog.int8,"
-							  " %" PRIu64 ", %" PRIu64 ") AS g(o)"
-							  " WHERE l.name OPERATOR(pg_catalog.=) %s AND l.part OPERATOR(pg_catalog.=) %" PRIu32,
-							  s->schema, CHUNK_BYTES, s->schema, length - 1, CHUNK_BYTES, s->index, part);
-	list_part	in = {allocate(NULL, length, 1), length, 0};
-	bool		streamed = server_stream(connection, sql, take_chunk, &in);
+	list_parts *in = state;
+	const source *s = in->s;
+	feed_part	head;
+	const char *problem = feed_part_read((const uint8_t *) PQgetvalue(in->fronts, (int) part, 0),
+										 (uint64_t) PQgetlength(in->fronts, (int) part, 0), &head);
+	char	   *sql;
+	bool		streamed;
 
-	free(sql);
-	if (streamed && in.got == length)
-		return in.filter;
-	if (streamed || in.got > length)
-		complain("the server sent %" PRIu64 " of %" PRIu64 " bytes", in.got, length);
-	free(in.filter);
-	return NULL;
-}
-
-/* Reads and checks all parts, of which rows has the headers. */
-static bool
-fetch_parts(source *s, PGconn *connection, const PGresult *rows, list_image *whole)
-{
-	uint32_t	count = (uint32_t) PQntuples(rows);
-	uint8_t   **filters = zeros(count + 1, sizeof *filters);
-	uint64_t   *lengths = zeros(count + 1, sizeof *lengths);
-	const char *problem = NULL;
-	bool		fetched = count > 0;
-	uint32_t	i;
-
-	for (i = 0; i < count && fetched; i++)
-	{
-		feed_part	part;
-
-		problem = feed_part_read((const uint8_t *) PQgetvalue(rows, (int) i, 0), (uint64_t) PQgetlength(rows, (int) i, 0), &part);
-		if (problem != NULL)
-			break;
-		lengths[i] = feed_before(&part) + part.length;
-		filters[i] = fetch_part(s, connection, i, lengths[i]);
-		fetched = filters[i] != NULL;
-	}
-	if (fetched && problem == NULL)
-		problem = image_of_filters(whole, filters, lengths, count, &i);
 	if (problem != NULL)
-	{
-		complain("part %" PRIu32 " of the list \"%s\" is not valid: %s", i, s->plan.list, problem);
-		fetched = source_refuse(s, "damaged");
-	}
-	for (i = 0; i < count && whole->count == 0; i++)
-		free(filters[i]);
-	free(filters);
-	free(lengths);
-	return fetched;
+		return problem;
+	in->got = 0;
+	in->length = *length = feed_before(&head) + head.length;
+	in->filter = *filter = allocate(NULL, *length, 1);
+	sql = text_of("SELECT %s.bloom_chunk(l.filter, g.o, %" PRIu64 ") FROM %s.bloom_list_part AS l"
+				  " CROSS JOIN LATERAL pg_catalog.generate_series((l.filter IS NULL)::pg_catalog.int4::pg_catalog.int8,"
+				  " %" PRIu64 ", %" PRIu64 ") AS g(o)"
+				  " WHERE l.name OPERATOR(pg_catalog.=) %s AND l.part OPERATOR(pg_catalog.=) %" PRIu32,
+				  s->schema, CHUNK_BYTES, s->schema, *length - 1, CHUNK_BYTES, s->index, part);
+	streamed = server_stream(in->connection, sql, take_chunk, in);
+	free(sql);
+	if (streamed && in->got == *length)
+		return NULL;
+	if (streamed || in->got > *length)
+		complain("the server sent %" PRIu64 " of %" PRIu64 " bytes", in->got, *length);
+	return "";
 }
 
+/* Reads and checks all parts. */
 static bool
 read_parts(source *s, PGconn *connection, list_image *whole)
 {
 	char	   *sql = text_of("SELECT %s.bloom_chunk(filter, 0::pg_catalog.int8, %d) FROM %s.bloom_list_part WHERE name OPERATOR(pg_catalog.=) %s ORDER BY part",
 							  s->schema, FEED_FRONT_BYTES, s->schema, s->index);
-	PGresult   *rows = server_query(connection, sql);
-	bool		read = rows != NULL && fetch_parts(s, connection, rows, whole);
+	PGresult   *fronts = server_query(connection, sql);
+	list_parts	in = {.s = s, .connection = connection, .fronts = fronts};
+	uint32_t	part;
+	const char *problem = fronts == NULL ? "" : image_read(whole, (uint32_t) PQntuples(fronts), get_part, &in, &part);
 
 	free(sql);
-	PQclear(rows);
-	return read;
+	PQclear(fronts);
+	if (problem == NULL || problem[0] == '\0')
+		return problem == NULL;
+	complain("part %" PRIu32 " of the list \"%s\" is not valid: %s", part, s->plan.list, problem);
+	return source_refuse(s, "damaged");
 }
 
 /* Whether the whole has all bits of the image, and so few more that a patch pays. */
@@ -195,7 +177,7 @@ is_superset(const list_image *image, const list_image *whole)
 	if (image->count == 0 || feed_are_exact(whole->parts, whole->count) || !image_fits(image, whole->parts, whole->count))
 		return false;
 	for (i = 0; i < whole->count; i++)
-		bits += whole->bits_set[i] - image->bits_set[i];
+		bits += whole->parts[i].bits_set - image->parts[i].bits_set;
 	if (bits > image_bytes(image) / SOURCE_PATCH_SHARE)
 		return false;
 	for (i = 0; i < whole->count; i++)
