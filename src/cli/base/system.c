@@ -47,15 +47,6 @@ text_of(const char *format,...)
 	return text;
 }
 
-double
-monotonic_seconds(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
-
 static uint64_t
 clock_now(clockid_t clock)
 {
@@ -63,6 +54,12 @@ clock_now(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
+}
+
+double
+monotonic_seconds(void)
+{
+	return (double) clock_now(CLOCK_MONOTONIC) / 1e6;
 }
 
 uint64_t

@@ -30,7 +30,6 @@
  * The manifest
  * ------------------------------------------------------------------------ */
 
-/* Of the manifest that was taken last. */
 static bool
 url_check_expiry(url_look *look, uint64_t expires)
 {
@@ -68,9 +67,9 @@ check_serial(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_D
 
 /* Reads and checks what the server gave as its manifest; to be freed also on failure. */
 static bool
-url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer, uint8_t digest[FEED_DIGEST_BYTES])
+url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer, feed_manifest *m,
+				  uint8_t digest[FEED_DIGEST_BYTES])
 {
-	feed_manifest *m = &look->manifest;
 	const char *text = bytes->bytes != NULL ? (const char *) bytes->bytes : "";
 	const char *problem;
 	unsigned	line;
@@ -111,7 +110,6 @@ note_serial(url_look *look, const feed_manifest *m)
 {
 	double		age = (double) time_now() / 1e6 - (double) m->serial / 1e6;
 
-	look->heartbeat = m->heartbeat * 1000000;
 	if (m->serial <= look->serial)
 		return;
 	/* of the first one its own time is all that is known */
@@ -147,27 +145,24 @@ offer_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 static bool
 use_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer)
 {
-	const feed_manifest *m = &look->manifest;
+	feed_manifest m;
 	uint8_t		digest[FEED_DIGEST_BYTES];
-	bool		used = url_read_manifest(look, bytes, answer, digest);
+	bool		right = url_read_manifest(look, bytes, answer, &m, digest);
+	offer		o;
 
-	if (used)
-		note_serial(look, m);
-	if (used && !look->f->no_news)
-	{
-		offer		o = offer_of(m, digest);
-
-		used = content_update(look->f, &o);
-		look->poll = m->poll;
-		look->tracked = m->tracked;
-		look->expires = m->expires;
-		look->content = m->content;
-		look->sum = m->sum;
-	}
-	if (used && answer->age > (int64_t) (2 * m->poll + 60))
+	if (right)
+		note_serial(look, &m);
+	if (right && answer->age > (int64_t) (2 * m.poll + 60))
 		complain("%s: a cache holds the manifest back by %" PRId64 " s", look->f->plan->out, answer->age);
+	if (!right || look->f->no_news)
+	{
+		feed_manifest_free(&m);
+		return right;
+	}
 	feed_manifest_free(&look->manifest);
-	return used;
+	look->manifest = m;
+	o = offer_of(&look->manifest, digest);
+	return content_update(look->f, &o);
 }
 
 /*
@@ -188,7 +183,7 @@ check_content(url_look *look)
 		file_lose(file, "damaged", "its bits are not those that were set");
 		return false;
 	}
-	if (look->content != file->kept.now.content.serial || look->sum == sum)
+	if (look->manifest.content != file->kept.now.content.serial || look->manifest.sum == sum)
 		return true;
 	look->f->differs = true;
 	look->tag[0] = '\0';
@@ -219,7 +214,7 @@ ask(url_look *look, http_answer *answer)
 			snprintf(look->tag, sizeof look->tag, "%s", answer->tag);
 	}
 	else if (well)
-		well = url_check_expiry(look, look->expires);
+		well = url_check_expiry(look, look->manifest.expires);
 	free(bytes.bytes);
 	free(url);
 	return well;
@@ -231,6 +226,7 @@ find_trouble(const url_look *look)
 {
 	follower   *f = look->f;
 	double		silent = monotonic_seconds() - look->grown;
+	double		most = FEED_MISSED_HEARTBEATS * (double) look->manifest.heartbeat;
 	size_t		size = sizeof f->message;
 
 	f->reason = "";
@@ -245,7 +241,7 @@ find_trouble(const url_look *look)
 		snprintf(f->message, size, "this host's clock is %" PRId64 " s %s the web server's: one of them is wrong",
 				 look->clock > 0 ? look->clock : -look->clock, look->clock > 0 ? "ahead of" : "behind");
 	}
-	else if (look->heartbeat > 0 && silent > FEED_MISSED_HEARTBEATS * (double) look->heartbeat / 1e6)
+	else if (most > 0 && silent > most)
 	{
 		f->reason = "old";
 		snprintf(f->message, size, "the exporter has not renewed the list for %.0f s: it is dead, or a cache holds it back", silent);
@@ -261,8 +257,9 @@ static bool
 look_at_url(follower *f)
 {
 	url_look   *look = f->state;
+	const feed_manifest *m = &look->manifest;
 	list_file  *file = &f->file;
-	uint64_t	poll = look->poll;
+	uint64_t	poll = look->manifest.poll;
 	http_answer answer;
 	char	   *agent;
 	bool		well;
@@ -276,11 +273,12 @@ look_at_url(follower *f)
 	if (!well && f->loop.retry == 0)
 		f->loop.retry = answer.retry;
 	/* --every may have been given for nothing */
-	if (f->plan->follow && !f->plan->quiet && look->poll != poll && (double) look->poll > f->plan->every)
-		announce("%s: looks each %llu s, as the exporter's --poll says", f->plan->out, (unsigned long long) look->poll);
-	f->loop.period = fmax(look->tracked && !f->plan->every_said ? 1 : f->plan->every, (double) look->poll);
-	file->how.heartbeat = look->heartbeat;
-	file->how.expires = look->expires;
+	if (f->plan->follow && !f->plan->quiet && m->poll != poll && (double) m->poll > f->plan->every)
+		announce("%s: looks each %llu s, as the exporter's --poll says", f->plan->out, (unsigned long long) m->poll);
+	/* keys that go must go soon */
+	f->loop.period = fmax(m->tracked && !f->plan->every_said ? 1 : f->plan->every, (double) m->poll);
+	file->how.heartbeat = m->heartbeat * 1000000;
+	file->how.expires = m->expires;
 	if (well || f->waiting)
 		find_trouble(look);
 	return well || f->waiting;
@@ -300,6 +298,7 @@ follow_url(follower *f)
 	/* what is wrong from the start is not waited for */
 	if (http_use(look.client, &f->plan->http, NULL))
 		status = follow(f);
+	feed_manifest_free(&look.manifest);
 	free(look.partial.bytes);
 	http_end(look.client);
 	return status;

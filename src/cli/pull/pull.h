@@ -135,19 +135,13 @@ typedef struct url_look
 {
 	follower   *f;
 	http_client *client;
-	feed_manifest manifest;		/* that this look found */
+	feed_manifest manifest;		/* the last one that was taken */
 	char		tag[256];
 	double		full_look;		/* the last one without a condition */
-	uint64_t	poll;			/* seconds, as the manifest wants it */
-	bool		tracked;		/* the list is: keys that go must go soon */
 	int64_t		clock;			/* seconds that this host's is ahead of the server's; 0: a minute at most */
 	uint64_t	true_by;		/* the time that counts for expiry, at the last answer */
-	uint64_t	expires;		/* the last manifest's */
-	uint64_t	heartbeat;		/* the same, microseconds */
 	uint64_t	serial;			/* of the newest manifest, ... */
 	double		grown;			/* ... and when it came, monotonic seconds */
-	uint64_t	content;		/* the same, and the sum that it should have */
-	uint64_t	sum;
 
 	/* A patch that was broken off */
 	http_bytes	partial;

@@ -130,36 +130,29 @@ static bool
 send_query(PGconn *connection, const char *sql)
 {
 	was_silent = false;
-	if (PQsendQueryParams(connection, sql, 0, NULL, NULL, NULL, NULL, 1))
-		return true;
-	return refuse_result(connection, NULL);
+	return PQsendQueryParams(connection, sql, 0, NULL, NULL, NULL, NULL, 1) || refuse_result(connection, NULL);
 }
 
 PGresult *
 server_query(PGconn *connection, const char *sql)
 {
-	PGresult   *result;
+	PGresult   *result = NULL;
+	PGresult   *next;
 	ExecStatusType status;
 
 	if (!send_query(connection, sql))
 		return NULL;
-	result = next_result(connection);
+	/* to the end of the results, which makes the connection ready again */
+	while ((next = next_result(connection)) != NULL)
+	{
+		PQclear(result);
+		result = next;
+	}
 	status = PQresultStatus(result);
-	if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
-	{
-		refuse_result(connection, result);
-		result = NULL;
-	}
-	/* the end of the results, which makes the connection ready again */
-	while (!stop_requested() && !was_silent)
-	{
-		PGresult   *more = next_result(connection);
-
-		if (more == NULL)
-			break;
-		PQclear(more);
-	}
-	return result;
+	if (!was_silent && !stop_requested() && (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK))
+		return result;
+	refuse_result(connection, result);
+	return NULL;
 }
 
 bool
