@@ -12,12 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-bool
-is_standard(const char *path)
-{
-	return strcmp(path, "-") == 0;
-}
-
 /* ------------------------------------------------------------------------
  * From lines to the function that takes their keys
  * ------------------------------------------------------------------------ */
@@ -337,7 +331,7 @@ look_for_marks(key_reader *reader, size_t count)
 fed_lines
 feed_lines(const key_feed *feed, const char *path, bool null)
 {
-	bool		standard = is_standard(path);
+	bool		standard = strcmp(path, "-") == 0;
 	line_buffer buffer = {standard ? "standard input" : path, STDIN_FILENO, null ? '\0' : '\n', false, NULL, 0, 0, 0};
 	char		name[256];
 	key_reader *reader;

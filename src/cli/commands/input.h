@@ -87,9 +87,6 @@ typedef struct fed_lines
 	uint64_t	like_nulls;		/* ... and those that are \N, where rows of COPY are not read */
 } fed_lines;
 
-/* Whether a path is -, which stands for standard input. */
-extern bool is_standard(const char *path);
-
 /*
  * Feeds all lines of a file, or of standard input, which end with a newline or a zero byte; what
  * is no key ends the program.  Keys that are NULL are told.

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "input.h"
 
@@ -97,7 +98,7 @@ verify_keys(key_feed *feed, const char *path, bool null, bool allow_empty)
 	/* more likely a failed program before the pipe than a set without members */
 	if (keys->asked == 0 && !allow_empty)
 		fail("no keys in %s; if it is as it should be, add --allow-empty",
-			 is_standard(path) ? "standard input" : path);
+			 strcmp(path, "-") == 0 ? "standard input" : path);
 	if (keys->missing == 0)
 		printf("keys: %" PRIu64 ", none missing\n", keys->asked);
 	else

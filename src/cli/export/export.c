@@ -50,9 +50,6 @@ static const char help[] =
 "\n"
 "Exit status: 0, or 2 if there was an error.\n";
 
-/* Written at most so often, seconds, while nothing but counts changes. */
-#define WRITE_SECONDS 1.0
-
 /* What one export works with. */
 typedef struct exporter
 {
@@ -68,8 +65,6 @@ typedef struct exporter
 	uint64_t	looked;			/* when one went well and all of it was exported */
 	uint64_t	failures;		/* since then */
 	uint64_t	failed;			/* when the first of them was */
-	double		written;		/* when .status was; monotonic seconds */
-	uint64_t	serial;			/* that it has */
 } exporter;
 
 static void
@@ -228,16 +223,12 @@ write_status(exporter *e)
 	well = ferror(to) == 0;
 	if (fclose(to) != 0 || !well || renameat(f->folder, unfinished, f->folder, EXPORT_STATUS) != 0)
 		unlinkat(f->folder, unfinished, 0);
-	e->written = monotonic_seconds();
-	e->serial = f->manifest.serial;
 }
 
 /* After a look that went well to its end, or anything that failed: then the last complaint says why. */
 static void
 export_note(exporter *e, bool well)
 {
-	bool		news = !well || e->failures > 0 || e->folder.manifest.serial != e->serial;
-
 	if (well)
 	{
 		e->looked = time_now();
@@ -246,8 +237,7 @@ export_note(exporter *e, bool well)
 	}
 	else if (e->failures++ == 0)
 		e->failed = time_now();
-	if (news || monotonic_seconds() - e->written >= WRITE_SECONDS)
-		write_status(e);
+	write_status(e);
 }
 
 /* ------------------------------------------------------------------------
@@ -359,13 +349,11 @@ command_export(int argc, char **argv)
 
 	memset(&e, 0, sizeof e);
 	read_plan(&line, &e);
-	stop_catch();
 	folder_open(&e.folder, &e.plan);
 	if (e.folder.state_known && e.folder.manifest.serial != 0 && !e.plan.new_source)
 		snprintf(e.source.known_system, sizeof e.source.known_system, "%s", e.folder.state.system);
 	if (e.plan.follow)
 		messages_have_time();
-	srandom((unsigned) getpid());
 	loop.follow = e.plan.follow;
 	loop.period = e.every;
 	well = keep_looking(&loop);

@@ -58,8 +58,6 @@ typedef struct folder_counts
 typedef struct folder_renewal
 {
 	pid_t		child;			/* 0: none */
-	uint64_t	serial;			/* content, which they have, ... */
-	uint64_t	epoch;			/* ... of this epoch */
 	feed_file  *files;			/* that it makes, in memory shared with it */
 	uint32_t	count;
 	double		failed;			/* when the last one did; monotonic seconds */

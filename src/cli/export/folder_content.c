@@ -121,6 +121,8 @@ folder_write_wholes(list_folder *f, list_image *image, feed_manifest *next, whol
 	bool		fit;
 	uint32_t	i;
 
+	/* those of a child are older */
+	folder_stop_renewing(f);
 	free(next->wholes);
 	next->wholes = zeros(image->count, sizeof *next->wholes);
 	next->parts = image->count;

@@ -138,7 +138,6 @@ write_files(list_folder *f, list_news *news, const folder_news *p, feed_manifest
 
 	if (p->epoch)
 	{
-		folder_stop_renewing(f);
 		next->epoch = next->content;
 		next->sum = image_sum(image);
 		return folder_write_flip(f, image, next) && folder_write_wholes(f, image, next, f->manifest.serial == 0 ? WHOLE_FIRST : news->reason) &&

@@ -60,8 +60,6 @@ folder_renew(list_folder *f, list_image *image)
 	if (r->child != 0 || f->manifest.serial == 0 || !is_time(f, image) ||
 		(r->failed != 0 && monotonic_seconds() - r->failed < RETRY_SECONDS))
 		return;
-	r->serial = f->manifest.content;
-	r->epoch = f->manifest.epoch;
 	r->count = image->count;
 	r->files = mmap(NULL, r->count * sizeof *r->files, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (r->files == MAP_FAILED)
@@ -72,7 +70,7 @@ folder_renew(list_folder *f, list_image *image)
 		/* what becomes of the exporter, the folder isn't locked by this child */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(f->lock);
-		_exit(folder_make_wholes(f, image, r->serial, r->files) ? 0 : 1);
+		_exit(folder_make_wholes(f, image, f->manifest.content, r->files) ? 0 : 1);
 	}
 	if (r->child < 0)
 	{
@@ -86,19 +84,18 @@ folder_add_renewed(list_folder *f, feed_manifest *next)
 {
 	folder_renewal *r = &f->renewal;
 	int			status = -1;
-	bool		fits;
 
 	if (r->child == 0 || waitpid(r->child, &status, f->plan->follow ? WNOHANG : 0) == 0)
 		return false;
 	r->failed = status == 0 ? 0 : monotonic_seconds();
-	fits = status == 0 && r->epoch == next->epoch && r->count == next->parts;
-	if (fits)
+	/* of this epoch: no file of another one is written while there is a child */
+	if (status == 0)
 	{
 		memcpy(next->wholes, r->files, r->count * sizeof *r->files);
 		f->counts.wholes[WHOLE_RENEWED]++;
 	}
 	end_renewal(r);
-	return fits;
+	return status == 0;
 }
 
 void

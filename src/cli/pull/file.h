@@ -100,7 +100,6 @@ typedef struct list_file
 	uint64_t	saving_inode;
 	uint64_t	saved;			/* serial that is on the disk */
 	double		save_began;
-	bool		save_is_late;	/* and that was said */
 
 	file_content made;			/* .FILE.new: who has its layout and epoch alone */
 } list_file;

@@ -5,7 +5,6 @@
 #include "pull.h"
 
 #include <math.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,8 +277,6 @@ command_pull(int argc, char **argv)
 	const char *name = plan.name != NULL ? plan.name : plan.list;
 	exit_status status = STATUS_TROUBLE;
 
-	stop_catch();
-	srandom(randombytes_random());
 	if (plan.follow)
 		messages_have_time();
 	/* another list's file isn't touched, where that can be known before the first look */

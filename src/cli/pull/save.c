@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #define SAVE_SECONDS 60.0
-#define LATE_SECONDS 600.0
 #define LAST_SECONDS 30.0
 
 static void
@@ -32,7 +31,6 @@ begin_save(list_file *file)
 	file->saver = child;
 	file->saving = file->kept.now.content;
 	file->saving_inode = file->kept.who.place.inode;
-	file->save_is_late = false;
 }
 
 static void
@@ -63,18 +61,12 @@ check_saver(list_file *file)
 	int			status;
 	pid_t		ended = waitpid(file->saver, &status, WNOHANG);
 
-	if (ended == file->saver)
-	{
-		file->saver = 0;
-		/* another file may have the name meanwhile */
-		if (!file->lost && file->saving_inode == file->kept.who.place.inode)
-			note_saved(file, status);
-	}
-	else if (!file->save_is_late && monotonic_seconds() - file->save_began > LATE_SECONDS)
-	{
-		file->save_is_late = true;
-		complain("\"%s\" has been saving for ten minutes: the disk hangs", file->path);
-	}
+	if (ended != file->saver)
+		return;
+	file->saver = 0;
+	/* another file may have the name meanwhile */
+	if (!file->lost && file->saving_inode == file->kept.who.place.inode)
+		note_saved(file, status);
 }
 
 static bool

@@ -16,13 +16,6 @@
 /* How often a missing patch is waited for: caches keep "not found" for a while. */
 #define MOST_MISSES 3
 
-typedef enum fetched
-{
-	FETCHED,
-	MISSING,					/* the server has no such file, or another one under its name */
-	FAILED
-} fetched;
-
 char *
 url_address(const url_look *look, const char *name)
 {
@@ -35,34 +28,51 @@ url_address(const url_look *look, const char *name)
 	return text_of("%.*s/%s%s", (int) length, url, name, query);
 }
 
-/* One transfer, to the file's end. */
-static fetched
+/* One transfer, to the file's end.  ELSEWHERE: the server has no such file, or another one under its name. */
+static led
 transfer(url_look *look, const feed_file *file, const char *url, http_bytes *bytes)
 {
 	http_answer answer;
 
 	if (bytes->length >= file->length ||
 		http_get(look->client, url, NULL, file->length, 0, bytes, &answer))
-		return FETCHED;
+		return LED;
 	look->f->loop.retry = answer.retry;
 	if (answer.disk != 0)
 		look->f->reason = "disk";
 	/* it can't go on behind the end */
 	if (answer.status == 416)
 		bytes->length = 0;
-	return answer.status == 404 || answer.status == 403 || answer.status == 410 || answer.too_long ? MISSING : FAILED;
+	return answer.status == 404 || answer.status == 403 || answer.status == 410 || answer.too_long ? ELSEWHERE : BROKEN;
+}
+
+/* Of a whole part by what is in the file, as that is what counts. */
+static bool
+is_right(const url_look *look, const feed_file *file, const http_bytes *bytes)
+{
+	const file_content *made = &look->f->file.made;
+	size_t		length = (size_t) file->length;
+	uint8_t		digest[FEED_DIGEST_BYTES];
+	void	   *there = bytes->into == NULL ? bytes->bytes :
+		mmap(NULL, length, PROT_READ, MAP_SHARED, made->fd, (off_t) made->parts[look->f->whole.part].at);
+
+	if (there == MAP_FAILED)
+		return false;
+	crypto_hash_sha256(digest, there, length);
+	if (bytes->into != NULL)
+		munmap(there, length);
+	return memcmp(digest, file->digest, sizeof digest) == 0;
 }
 
 /* Once more from the start, if what was continued is not what it should be. */
-static fetched
-fetch(url_look *look, const feed_file *file, feed_kind kind, http_bytes *bytes,
-	  bool (*is_right) (url_look *look, const feed_file *file))
+static led
+fetch(url_look *look, const feed_file *file, feed_kind kind, http_bytes *bytes)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	char	   *url;
 	bool		continued;
 	bool		wrong;
-	fetched		result;
+	led			result;
 
 	feed_file_name(name, file->digest, kind);
 	url = url_address(look, name);
@@ -70,15 +80,15 @@ fetch(url_look *look, const feed_file *file, feed_kind kind, http_bytes *bytes,
 	{
 		continued = bytes->length > 0;
 		result = transfer(look, file, url, bytes);
-		wrong = result == FETCHED && (bytes->length != file->length || !is_right(look, file));
+		wrong = result == LED && (bytes->length != file->length || !is_right(look, file, bytes));
 		if (wrong)
 		{
 			bytes->length = 0;
-			result = MISSING;
+			result = ELSEWHERE;
 		}
 	}
 	while (wrong && continued);
-	if (result == MISSING && !stop_requested())
+	if (result == ELSEWHERE && !stop_requested())
 		complain("%.*s: is not there, or not what the manifest says", (int) strcspn(url, "?"), url);
 	free(url);
 	return result;
@@ -88,22 +98,13 @@ fetch(url_look *look, const feed_file *file, feed_kind kind, http_bytes *bytes,
  * Patches
  * ------------------------------------------------------------------------ */
 
-static bool
-is_patch(url_look *look, const feed_file *file)
-{
-	uint8_t		digest[FEED_DIGEST_BYTES];
-
-	crypto_hash_sha256(digest, look->partial.bytes, (size_t) look->partial.length);
-	return memcmp(digest, file->digest, sizeof digest) == 0;
-}
-
-static fetched
+static led
 fetch_patch(url_look *look, const feed_file *file, feed_kind kind)
 {
 	if (memcmp(look->partial_digest, file->digest, FEED_DIGEST_BYTES) != 0)
 		look->partial.length = 0;
 	memcpy(look->partial_digest, file->digest, FEED_DIGEST_BYTES);
-	return fetch(look, file, kind, &look->partial, is_patch);
+	return fetch(look, file, kind, &look->partial);
 }
 
 /* Whether the set in the manifest itself leads on from here. */
@@ -123,7 +124,7 @@ url_patch(follower *f, const file_content *at, feed_patch *patch)
 	const feed_manifest *m = &look->manifest;
 	size_t		which = feed_manifest_lead(m, at->who.epoch, at->now.content.serial);
 	const feed_file *file;
-	fetched		got;
+	led			got;
 
 	if (is_inlined(m, at, patch))
 		return LED;
@@ -132,9 +133,9 @@ url_patch(follower *f, const file_content *at, feed_patch *patch)
 	file = &m->patches[which];
 	got = fetch_patch(look, file, FEED_IS_PATCH);
 	/* where the whole lacks what the patch has, it is no way round it */
-	if (got == MISSING && file->to <= m->wholes[0].to && (!f->plan->follow || ++f->misses >= MOST_MISSES))
+	if (got == ELSEWHERE && file->to <= m->wholes[0].to && (!f->plan->follow || ++f->misses >= MOST_MISSES))
 		return ELSEWHERE;
-	if (got != FETCHED)
+	if (got != LED)
 		return BROKEN;
 	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, at->parts, at->who.parts, patch) == NULL &&
 		feed_manifest_names(m, file, patch) && (patch->kind == FEED_FLIP || patch->epoch == at->who.epoch))
@@ -186,7 +187,7 @@ url_changes(follower *f, bool all, entry_list *entries)
 
 		if (file->to <= had)
 			continue;
-		if (!inlined && fetch_patch(look, file, FEED_IS_CHANGES) != FETCHED)
+		if (!inlined && fetch_patch(look, file, FEED_IS_CHANGES) != LED)
 			return BROKEN;
 		if (!add_changes(look, file, inlined ? m->inlined_changes : look->partial.bytes, entries))
 			return BROKEN;
@@ -215,29 +216,13 @@ write_part(void *state, uint64_t at, const void *bytes, size_t length)
 	return write_all(f->file.made.fd, bytes, length, f->file.made.parts[f->whole.part].at + at);
 }
 
-/* By what is in the file, as that is what counts. */
-static bool
-is_whole(url_look *look, const feed_file *whole)
-{
-	const list_file *file = &look->f->file;
-	uint8_t		digest[FEED_DIGEST_BYTES];
-	void	   *bytes = mmap(NULL, (size_t) whole->length, PROT_READ, MAP_SHARED, file->made.fd,
-							 (off_t) file->made.parts[look->f->whole.part].at);
-
-	if (bytes == MAP_FAILED)
-		return false;
-	crypto_hash_sha256(digest, bytes, (size_t) whole->length);
-	munmap(bytes, (size_t) whole->length);
-	return memcmp(digest, whole->digest, sizeof digest) == 0;
-}
-
 led
 url_part(follower *f, uint32_t part)
 {
 	url_look   *look = f->state;
 	http_bytes	bytes = {write_part, f, NULL, 0, f->whole.got};
-	fetched		got = fetch(look, &look->manifest.wholes[part], FEED_IS_WHOLE, &bytes, is_whole);
+	led			got = fetch(look, &look->manifest.wholes[part], FEED_IS_WHOLE, &bytes);
 
 	f->whole.got = bytes.length;
-	return got == FETCHED ? LED : BROKEN;
+	return got;
 }
