@@ -51,15 +51,12 @@ keep(incoming *in, const char *bytes, size_t length)
 {
 	http_bytes *to = in->bytes;
 
-	if (to->into != NULL)
+	if (to->fd >= 0 && !write_all(to->fd, bytes, length, to->at + to->length))
 	{
-		if (!to->into(to->state, to->length, bytes, length))
-		{
-			in->answer->disk = errno;
-			return false;
-		}
+		in->answer->disk = errno;
+		return false;
 	}
-	else
+	if (to->fd < 0)
 	{
 		if (to->length + length + 1 > to->room)
 		{

@@ -29,11 +29,11 @@ typedef struct http_answer
 	int			disk;			/* errno, where what came could not be written */
 } http_answer;
 
-/* What has come: in memory, or where into puts it. */
+/* What has come: in memory, or in a file. */
 typedef struct http_bytes
 {
-	bool		(*into) (void *state, uint64_t at, const void *bytes, size_t length);	/* false, with errno */
-	void	   *state;
+	int			fd;				/* -1: in memory */
+	uint64_t	at;				/* from this byte of the file on */
 	uint8_t    *bytes;
 	size_t		room;
 	uint64_t	length;

@@ -107,10 +107,10 @@ end_new(follower *f, const offer *o)
 	entry_list	entries = {NULL, 0, 0};
 	led			result = LED;
 
-	if (o->facts.who.tracked)
+	if (o->who.tracked)
 		result = o->changes(f, true, &entries);
-	if (result == LED && ((o->facts.who.tracked && !new_file_table(&f->file, &entries, o->changes_id, o->changes_to)) ||
-						  !new_file_end(&f->file, &o->facts)))
+	if (result == LED && ((o->who.tracked && !new_file_table(&f->file, &entries, o->changes_id, o->changes_to)) ||
+						  !new_file_end(&f->file, &o->who, &o->now)))
 		result = BROKEN;
 	entries_free(&entries);
 	return result;
@@ -121,7 +121,7 @@ static led
 set_in_file(follower *f, const offer *o)
 {
 	list_file  *file = &f->file;
-	feed_now	wanted = o->facts.now;
+	feed_now	wanted = o->now;
 	feed_now	now = file->kept.now;
 	file_bits	bits;
 
@@ -137,7 +137,7 @@ set_in_file(follower *f, const offer *o)
 			!file_set_end(file, &bits, patch.to == wanted.content.serial ? &wanted : &now))
 			return BROKEN;
 	}
-	if (o->facts.who.tracked)
+	if (o->who.tracked)
 	{
 		led			changed = change_file(f, o);
 
@@ -167,7 +167,7 @@ drop_new(follower *f)
 static led
 patch_new(follower *f, const offer *o)
 {
-	const feed_content *wanted = &o->facts.now.content;
+	const feed_content *wanted = &o->now.content;
 	file_content *at = &f->file.made;
 	feed_content *has = &at->now.content;
 
@@ -192,7 +192,7 @@ patch_new(follower *f, const offer *o)
 		has->serial = patch.to;
 		has->sum = bits.sum;
 	}
-	return has->serial == wanted->serial && at->who.epoch == o->facts.who.epoch && has->sum == wanted->sum ? LED : ELSEWHERE;
+	return has->serial == wanted->serial && at->who.epoch == o->who.epoch && has->sum == wanted->sum ? LED : ELSEWHERE;
 }
 
 /* Over epochs: a copy of FILE, and patches. */
@@ -303,7 +303,7 @@ fill_new(follower *f, const offer *o)
 		return BROKEN;
 	}
 	whole->filled = true;
-	made->who.epoch = o->facts.who.epoch;
+	made->who.epoch = o->who.epoch;
 	made->now.content.serial = o->whole;
 	return LED;
 }
@@ -338,13 +338,13 @@ static led
 apply_patches(follower *f, const offer *o)
 {
 	const list_file *file = &f->file;
-	const feed_content *wanted = &o->facts.now.content;
+	const feed_content *wanted = &o->now.content;
 
 	f->way = "patches";
-	if (file->kept.who.tracked != o->facts.who.tracked && file->kept.who.epoch == o->facts.who.epoch)
+	if (file->kept.who.tracked != o->who.tracked && file->kept.who.epoch == o->who.epoch)
 		return ELSEWHERE;
 	/* while a whole is waited for or under way, only a patch that was missing is tried again */
-	if (file->kept.who.epoch != o->facts.who.epoch)
+	if (file->kept.who.epoch != o->who.epoch)
 		return f->spread_until > 0 && f->misses == 0 ? ELSEWHERE : make_by_patches(f, o);
 	/* an exact file has no bits that the list has not: those of another sum are of another list */
 	if (file->kept.now.content.serial == wanted->serial && feed_are_exact(file->kept.parts, file->kept.who.parts) && file->kept.now.content.sum != wanted->sum)
@@ -358,7 +358,7 @@ content_update(follower *f, const offer *o)
 	const list_file *file = &f->file;
 	/* of this list, and its bits are what it says */
 	bool		here = file->state == FILE_MINE && !file->lost && file->kept.who.parts == o->count &&
-		memcmp(file->kept.who.identity, o->facts.who.identity, FEED_IDENTITY_BYTES) == 0;
+		memcmp(file->kept.who.identity, o->who.identity, FEED_IDENTITY_BYTES) == 0;
 	/* bits that differ from the server's are renewed, but not without end */
 	bool		wanted = f->differs && (f->whole_written <= 0 || monotonic_seconds() - f->whole_written >= DIFFER_SECONDS);
 	led			result = ELSEWHERE;

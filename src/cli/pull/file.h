@@ -33,13 +33,6 @@ typedef enum file_state
 	FILE_MINE
 } file_state;
 
-/* What a look knows of the content that it gives: of who name, identity, epoch and tracked are used. */
-typedef struct file_facts
-{
-	feed_who	who;
-	feed_now	now;
-} file_facts;
-
 /* What a file of a list has. */
 typedef struct file_content
 {
@@ -154,8 +147,8 @@ extern bool new_file_header(list_file *file, const feed_part *part);
 /* Makes it what FILE is, with the sum of what was written. */
 extern bool new_file_copy(list_file *file);
 
-/* It is whole: it becomes FILE, with these facts. */
-extern bool new_file_end(list_file *file, const file_facts *facts);
+/* It is whole: it becomes FILE, of this name, identity and epoch, tracked or not. */
+extern bool new_file_end(list_file *file, const feed_who *as, const feed_now *now);
 
 extern void new_file_drop(list_file *file);
 

@@ -99,13 +99,13 @@ offer_of(follower *f)
 		look->serial = file->kept.now.content.serial;
 	else
 		look->serial = now > file->kept.now.content.serial ? now : file->kept.now.content.serial + 1;
-	snprintf(o.facts.who.name, sizeof o.facts.who.name, "%s", news->name);
-	memcpy(o.facts.who.identity, news->identity, FEED_IDENTITY_BYTES);
-	o.facts.who.epoch = look->covered ? file->kept.who.epoch : look->serial;
-	o.facts.now.content.serial = o.facts.now.content.mark = o.whole = look->serial;
-	o.facts.now.content.sum = image_sum(&news->image);
-	o.facts.now.true_at = news->true_at;
-	o.facts.who.tracked = news->changes.tracked;
+	snprintf(o.who.name, sizeof o.who.name, "%s", news->name);
+	memcpy(o.who.identity, news->identity, FEED_IDENTITY_BYTES);
+	o.who.epoch = look->covered ? file->kept.who.epoch : look->serial;
+	o.now.content.serial = o.now.content.mark = o.whole = look->serial;
+	o.now.content.sum = image_sum(&news->image);
+	o.now.true_at = news->true_at;
+	o.who.tracked = news->changes.tracked;
 	/* no row of files; what is new is told by a number that grows */
 	o.changes_to = look->current && news->changes.news.count == 0 ? file->kept.table.to : now > file->kept.table.to ? now : file->kept.table.to + 1;
 	return o;

@@ -122,18 +122,18 @@ offer_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
 	offer		o = {.patch = url_patch, .changes = url_changes, .length = url_length, .part = url_part};
 
-	memcpy(o.facts.who.name, m->name, sizeof o.facts.who.name);
-	memcpy(o.facts.who.identity, m->identity, FEED_IDENTITY_BYTES);
-	o.facts.who.epoch = m->epoch;
-	o.facts.now.content.serial = m->content;
-	o.facts.now.content.sum = m->sum;
-	o.facts.now.content.mark = m->serial;
-	memcpy(o.facts.now.content.digest, digest, FEED_DIGEST_BYTES);
-	o.facts.now.true_at = m->true_at;
+	memcpy(o.who.name, m->name, sizeof o.who.name);
+	memcpy(o.who.identity, m->identity, FEED_IDENTITY_BYTES);
+	o.who.epoch = m->epoch;
+	o.now.content.serial = m->content;
+	o.now.content.sum = m->sum;
+	o.now.content.mark = m->serial;
+	memcpy(o.now.content.digest, digest, FEED_DIGEST_BYTES);
+	o.now.true_at = m->true_at;
 	o.count = (uint32_t) m->parts;
 	o.whole = m->wholes[0].to;
 	o.spread = m->spread;
-	o.facts.who.tracked = m->tracked;
+	o.who.tracked = m->tracked;
 	o.changes_id = m->changes_id;
 	o.changes_to = m->change_count == 0 ? 0 : m->changes[m->change_count - 1].to;
 	o.changes_sum = m->changes_sum;
@@ -197,7 +197,7 @@ ask(url_look *look, http_answer *answer)
 	char	   *url = url_address(look, FEED_MANIFEST);
 	bool		full = look->tag[0] == '\0' || look->f->file.state != FILE_MINE || look->f->file.lost ||
 		look->f->file.how.failures > 0 || monotonic_seconds() - look->full_look >= FULL_LOOK_SECONDS;
-	http_bytes	bytes = {.length = 0};
+	http_bytes	bytes = {.fd = -1};
 	bool		well;
 
 	well = http_get(look->client, url, full ? NULL : look->tag, FEED_MANIFEST_BYTES, MANIFEST_SECONDS, &bytes, answer);
@@ -287,7 +287,7 @@ look_at_url(follower *f)
 exit_status
 follow_url(follower *f)
 {
-	url_look	look = {.f = f, .client = http_begin()};
+	url_look	look = {.f = f, .client = http_begin(), .partial.fd = -1};
 	exit_status status = STATUS_TROUBLE;
 
 	f->look = look_at_url;

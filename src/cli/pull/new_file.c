@@ -214,10 +214,10 @@ write_page(const list_file *file)
 }
 
 bool
-new_file_end(list_file *file, const file_facts *facts)
+new_file_end(list_file *file, const feed_who *as, const feed_now *now)
 {
 	file_content *made = &file->made;
-	feed_who	who = facts->who;
+	feed_who	who = *as;
 	struct stat st;
 
 	if (fstat(made->fd, &st) != 0)
@@ -225,11 +225,11 @@ new_file_end(list_file *file, const file_facts *facts)
 	who.length = made->who.length;
 	who.log2_slots = made->who.log2_slots;
 	who.parts = made->who.parts;
-	who.born = facts->now.content;
+	who.born = now->content;
 	who.place = (feed_place) {.device = (uint64_t) st.st_dev, .inode = (uint64_t) st.st_ino};
 	memcpy(who.place.boot, file->boot, sizeof file->boot);
 	made->who = who;
-	made->now = facts->now;
+	made->now = *now;
 	if (!write_page(file) || !set_mode(file) || fsync(made->fd) != 0)
 		return failed(file, "write");
 	/* of a lost one they know more */
@@ -275,7 +275,7 @@ copy_table(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 bool
 file_again(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 {
-	file_facts facts = {file->kept.who, file->kept.now};
+	feed_now	now = file->kept.now;
 
 	if (!new_file_begin(file, file->kept.parts, file->kept.who.parts) || !new_file_copy(file))
 		return false;
@@ -287,12 +287,12 @@ file_again(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 	}
 	/* of a plain file of before this boot bits may be there that its serial doesn't know */
 	if (((file->state == FILE_MINE && file->writes % 2 == 0) || feed_are_exact(file->kept.parts, file->kept.who.parts)) &&
-		file->made.now.content.sum != facts.now.content.sum)
+		file->made.now.content.sum != now.content.sum)
 	{
 		new_file_drop(file);
 		file_lose(file, "damaged", "bits of the file are not those that were set");
 		return false;
 	}
-	facts.now.content.sum = file->made.now.content.sum;
-	return copy_table(file, more, id, to) && new_file_end(file, &facts);
+	now.content.sum = file->made.now.content.sum;
+	return copy_table(file, more, id, to) && new_file_end(file, &file->kept.who, &now);
 }

@@ -98,7 +98,8 @@ typedef enum led
 
 typedef struct offer
 {
-	file_facts	facts;			/* that FILE is to have, and the sum that it must come to */
+	feed_who	who;			/* of FILE: name, identity, epoch, and whether it is tracked */
+	feed_now	now;			/* that it is to have, and the sum that it must come to */
 	uint32_t	count;			/* of the parts */
 	uint64_t	whole;			/* serial of the whole parts */
 	uint64_t	spread;			/* seconds within which hosts fetch these */

@@ -48,18 +48,16 @@ transfer(url_look *look, const feed_file *file, const char *url, http_bytes *byt
 
 /* Of a whole part by what is in the file, as that is what counts. */
 static bool
-is_right(const url_look *look, const feed_file *file, const http_bytes *bytes)
+is_right(const feed_file *file, const http_bytes *bytes)
 {
-	const file_content *made = &look->f->file.made;
 	size_t		length = (size_t) file->length;
 	uint8_t		digest[FEED_DIGEST_BYTES];
-	void	   *there = bytes->into == NULL ? bytes->bytes :
-		mmap(NULL, length, PROT_READ, MAP_SHARED, made->fd, (off_t) made->parts[look->f->whole.part].at);
+	void	   *there = bytes->fd < 0 ? bytes->bytes : mmap(NULL, length, PROT_READ, MAP_SHARED, bytes->fd, (off_t) bytes->at);
 
 	if (there == MAP_FAILED)
 		return false;
 	crypto_hash_sha256(digest, there, length);
-	if (bytes->into != NULL)
+	if (bytes->fd >= 0)
 		munmap(there, length);
 	return memcmp(digest, file->digest, sizeof digest) == 0;
 }
@@ -80,7 +78,7 @@ fetch(url_look *look, const feed_file *file, feed_kind kind, http_bytes *bytes)
 	{
 		continued = bytes->length > 0;
 		result = transfer(look, file, url, bytes);
-		wrong = result == LED && (bytes->length != file->length || !is_right(look, file, bytes));
+		wrong = result == LED && (bytes->length != file->length || !is_right(file, bytes));
 		if (wrong)
 		{
 			bytes->length = 0;
@@ -207,20 +205,11 @@ url_length(const follower *f, uint32_t part)
 	return look->manifest.wholes[part].length;
 }
 
-/* An into of http_bytes. */
-static bool
-write_part(void *state, uint64_t at, const void *bytes, size_t length)
-{
-	const follower *f = state;
-
-	return write_all(f->file.made.fd, bytes, length, f->file.made.parts[f->whole.part].at + at);
-}
-
 led
 url_part(follower *f, uint32_t part)
 {
 	url_look   *look = f->state;
-	http_bytes	bytes = {write_part, f, NULL, 0, f->whole.got};
+	http_bytes	bytes = {.fd = f->file.made.fd, .at = f->file.made.parts[part].at, .length = f->whole.got};
 	led			got = fetch(look, &look->manifest.wholes[part], FEED_IS_WHOLE, &bytes);
 
 	f->whole.got = bytes.length;

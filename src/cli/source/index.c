@@ -42,8 +42,8 @@ index_begin(source *s, PGconn *connection, const char *name)
 
 	if (rows != NULL)
 	{
-		s->index = source_field(rows, 0, 0);
-		s->news.name = source_field(rows, 0, 1);
+		s->index = text_of("%s", PQgetvalue(rows, 0, 0));
+		s->news.name = text_of("%s", PQgetvalue(rows, 0, 1));
 	}
 	PQclear(rows);
 	free(problem);

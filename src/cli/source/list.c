@@ -55,7 +55,7 @@ read_head(source *s, PGconn *connection, list_head *head)
 		 * A standby that was promoted has the same identifier, and gives the numbers of lost transactions again.  So
 		 * does a server that crashed, whose postmaster goes on: its statistics begin anew.
 		 */
-		snprintf(head->server, sizeof head->server, "%s %.*s", s->news.system, PQgetlength(rows, 0, 5), PQgetvalue(rows, 0, 5));
+		snprintf(head->server, sizeof head->server, "%s %s", s->news.system, PQgetvalue(rows, 0, 5));
 	}
 	else if (rows != NULL)
 		complain("the list \"%s\" has no serial and identity", s->plan.list);

@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *
-source_field(const PGresult *rows, int row, int column)
-{
-	return text_of("%.*s", PQgetlength(rows, row, column), PQgetvalue(rows, row, column));
-}
-
 int64_t
 source_number(const PGresult *row, int column)
 {
@@ -79,8 +73,8 @@ find_server(source *s, PGconn *connection)
 		return false;
 	free(s->schema);
 	free(s->news.system);
-	s->schema = source_field(rows, 0, 0);
-	s->news.system = source_field(rows, 0, 1);
+	s->schema = text_of("%s", PQgetvalue(rows, 0, 0));
+	s->news.system = text_of("%s", PQgetvalue(rows, 0, 1));
 	s->standby = PQgetlength(rows, 0, 2) == 4;	/* true */
 	if (s->plan.list == NULL)
 		set_identity(&s->news, PQgetvalue(rows, 0, 3));

@@ -123,8 +123,7 @@ extern bool source_check_clock(source *s, uint64_t true_at);
 
 extern bool source_refuse(source *s, const char *reason);
 
-/* The text of a field, in new memory; and the number in the first row's. */
-extern char *source_field(const PGresult *rows, int row, int column);
+/* The number in the first row's field. */
 extern int64_t source_number(const PGresult *rows, int column);
 
 /* One row of texts; NULL if it isn't there, which problem says. */
