@@ -157,6 +157,9 @@ extern bool folder_write_set(list_folder *f, list_image *image, feed_manifest *n
 /* What leads from the content before to the epoch that begins, if it is shorter than the whole. */
 extern bool folder_write_flip(list_folder *f, list_image *image, feed_manifest *next);
 
+/* Keeps a file's bytes for the manifest, in place of what was there, if they are at most so many; else frees them. */
+extern void folder_inline(uint8_t **inlined, size_t *inlined_length, uint8_t *bytes, size_t length, size_t most);
+
 /* How many of the last of these files become one: from the first that has twice its length behind it. */
 extern size_t folder_count_merged(const feed_file *files, size_t count);
 

@@ -54,17 +54,20 @@ count_merged(const feed_manifest *next, uint64_t coming)
 
 /* A file of these changes, and its line, which begins where the last one ends. */
 static bool
-write_file(list_folder *f, const entry_list *of, uint64_t to, feed_manifest *next, uint8_t **bytes)
+write_file(list_folder *f, const entry_list *of, uint64_t to, feed_manifest *next)
 {
 	feed_changes_of head = {next->content, {0}, of->count};
 	size_t		length = feed_changes_bytes(of->count);
+	uint8_t    *bytes = allocate(NULL, length, 1);
 	feed_file	file = {.to = to};
+	bool		written;
 
 	memcpy(head.identity, next->identity, sizeof head.identity);
-	*bytes = allocate(NULL, length, 1);
-	feed_changes_write(&head, of->entries, *bytes);
+	feed_changes_write(&head, of->entries, bytes);
 	file.from = next->change_count == 0 ? 0 : next->changes[next->change_count - 1].to;
-	if (!folder_write_content(f, *bytes, length, FEED_IS_CHANGES, &file))
+	written = folder_write_content(f, bytes, length, FEED_IS_CHANGES, &file);
+	folder_inline(&next->inlined_changes, &next->inlined_changes_length, bytes, length, FEED_INLINE_CHANGES_BYTES);
+	if (!written)
 		return false;
 	next->changes = allocate(next->changes, next->change_count + 1, sizeof file);
 	next->changes[next->change_count++] = file;
@@ -80,7 +83,6 @@ merge(list_folder *f, feed_manifest *next, uint64_t coming, bool *lost)
 	size_t		count = count_merged(next, coming);
 	const feed_file *files = next->changes + next->change_count - count;
 	entry_list	all = {NULL, 0, 0};
-	uint8_t    *bytes = NULL;
 	bool		well = true;
 
 	*lost = count > 0 && !load(f, next, files, count, &all);
@@ -89,20 +91,19 @@ merge(list_folder *f, feed_manifest *next, uint64_t coming, bool *lost)
 		uint64_t	to = files[count - 1].to;
 
 		next->change_count -= count;
-		well = write_file(f, &all, to, next, &bytes);
+		well = write_file(f, &all, to, next);
 	}
 	entries_free(&all);
-	free(bytes);
 	return well;
 }
 
 /* A row that begins, with all that is known. */
 static bool
-begin_row(list_folder *f, const list_changes *changes, feed_manifest *next, uint8_t **bytes)
+begin_row(list_folder *f, const list_changes *changes, feed_manifest *next)
 {
 	randombytes_buf(&next->changes_id, sizeof next->changes_id);
 	next->change_count = 0;
-	return changes->all.count == 0 || write_file(f, &changes->all, next->serial, next, bytes);
+	return changes->all.count == 0 || write_file(f, &changes->all, next->serial, next);
 }
 
 bool
@@ -119,9 +120,7 @@ folder_changes_are_old(const list_folder *f)
 bool
 folder_write_changes(list_folder *f, const list_changes *changes, bool anew, feed_manifest *next)
 {
-	uint8_t    *bytes = NULL;
 	bool		lost = false;
-	bool		written;
 
 	/* a key that changed again stands in two files, and all files together may have so many entries: a new row has it once */
 	anew = anew || f->manifest.entries + changes->news.count > FEED_MOST_ENTRIES || folder_changes_are_old(f);
@@ -132,15 +131,7 @@ folder_write_changes(list_folder *f, const list_changes *changes, bool anew, fee
 		next->change_count = 0;
 	if (!changes->tracked || (!anew && changes->news.count == 0))
 		return true;
-	written = anew ? begin_row(f, changes, next, &bytes) : merge(f, next, changes->news.count, &lost);
-	if (written && !anew)
-		written = lost ? begin_row(f, changes, next, &bytes) : write_file(f, &changes->news, next->serial, next, &bytes);
-	if (written && bytes != NULL && next->changes[next->change_count - 1].length <= FEED_INLINE_CHANGES_BYTES)
-	{
-		next->inlined_changes_length = (size_t) next->changes[next->change_count - 1].length;
-		next->inlined_changes = bytes;
-		return true;
-	}
-	free(bytes);
-	return written;
+	if (!anew && !merge(f, next, changes->news.count, &lost))
+		return false;
+	return anew || lost ? begin_row(f, changes, next) : write_file(f, &changes->news, next->serial, next);
 }

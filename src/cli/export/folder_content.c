@@ -233,19 +233,32 @@ describe(const list_folder *f, const feed_manifest *next, feed_patch_kind kind)
 	return patch;
 }
 
-/* A patch of these changes as a file, unless it is longer than most; *bytes has it, or NULL. */
+void
+folder_inline(uint8_t **inlined, size_t *inlined_length, uint8_t *bytes, size_t length, size_t most)
+{
+	free(*inlined);
+	*inlined = length <= most ? bytes : NULL;
+	*inlined_length = length;
+	if (length > most)
+		free(bytes);
+}
+
+/* A patch of these changes as a file, unless it is longer than most. */
 static bool
 write_patch(const list_folder *f, const feed_patch *patch, const list_image *image, const feed_change *changes, uint64_t most,
-			feed_manifest *next, uint8_t **bytes)
+			feed_manifest *next)
 {
 	size_t		length = feed_patch_write(patch, image->parts, changes, image->count, NULL);
+	uint8_t    *bytes;
+	bool		written;
 
-	*bytes = NULL;
 	if (length > most)
 		return true;
-	*bytes = allocate(NULL, length, 1);
-	feed_patch_write(patch, image->parts, changes, image->count, *bytes);
-	return folder_write_content(f, *bytes, length, FEED_IS_PATCH, add_patch(next, patch->kind, patch->from, patch->to));
+	bytes = allocate(NULL, length, 1);
+	feed_patch_write(patch, image->parts, changes, image->count, bytes);
+	written = folder_write_content(f, bytes, length, FEED_IS_PATCH, add_patch(next, patch->kind, patch->from, patch->to));
+	folder_inline(&next->inlined, &next->inlined_length, bytes, length, patch->kind == FEED_SET ? FEED_INLINE_BYTES : 0);
+	return written;
 }
 
 /* A feed_patch_position: state is the bits of each part. */
@@ -276,7 +289,6 @@ merge_sets(list_folder *f, list_image *image, feed_manifest *next)
 	feed_file  *first;
 	list_image	all;
 	feed_patch	patch;
-	uint8_t    *bytes = NULL;
 	bool		well = true;
 	size_t		i;
 
@@ -292,7 +304,8 @@ merge_sets(list_folder *f, list_image *image, feed_manifest *next)
 	all.news = zeros(all.count, sizeof *all.news);
 	for (i = 0; i < count && well; i++)
 	{
-		bytes = folder_load_patch(f, image, &first[i], &patch);
+		uint8_t    *bytes = folder_load_patch(f, image, &first[i], &patch);
+
 		well = bytes != NULL;
 		if (well)
 			feed_patch_each(&patch, NULL, note_position, all.news);
@@ -308,8 +321,7 @@ merge_sets(list_folder *f, list_image *image, feed_manifest *next)
 		/* else it is as the last one */
 		patch.from = first->from;
 		next->patch_count -= count;
-		well = write_patch(f, &patch, image, changes, UINT64_MAX, next, &bytes);
-		free(bytes);
+		well = write_patch(f, &patch, image, changes, UINT64_MAX, next);
 		free(changes);
 	}
 	image_forget_news(&all);
@@ -322,22 +334,13 @@ folder_write_set(list_folder *f, list_image *image, feed_manifest *next)
 {
 	feed_patch	patch = describe(f, next, FEED_SET);
 	feed_change *changes = image_changes(image);
-	uint8_t    *bytes = NULL;
-	bool		written = merge_sets(f, image, next) && write_patch(f, &patch, image, changes, UINT64_MAX, next, &bytes);
-	size_t		length = written ? (size_t) next->patches[next->patch_count - 1].length : 0;
+	bool		written = merge_sets(f, image, next) && write_patch(f, &patch, image, changes, UINT64_MAX, next);
 
 	free(changes);
 	f->counts.patches += written;
 	f->counts.bits += written ? image->news_count : 0;
-	f->counts.patch_bytes += length;
-	if (!written || length > FEED_INLINE_BYTES)
-	{
-		free(bytes);
-		return written;
-	}
-	next->inlined = bytes;
-	next->inlined_length = length;
-	return true;
+	f->counts.patch_bytes += written ? next->patches[next->patch_count - 1].length : 0;
+	return written;
 }
 
 bool
@@ -347,7 +350,7 @@ folder_write_flip(list_folder *f, list_image *image, feed_manifest *next)
 	feed_patch	patch = describe(f, next, FEED_FLIP);
 	list_image	old;
 	feed_change *changes;
-	uint8_t    *bytes = NULL;
+	size_t		before = next->patch_count;
 	bool		written = true;
 	uint32_t	i;
 
@@ -359,14 +362,13 @@ folder_write_flip(list_folder *f, list_image *image, feed_manifest *next)
 			changes = allocate(NULL, image->count, sizeof *changes);
 			for (i = 0; i < image->count; i++)
 				changes[i] = (feed_change) {NULL, 0, old.bodies[i], image->bodies[i]};
-			written = write_patch(f, &patch, image, changes, image_bytes(image) - 1, next, &bytes);
+			written = write_patch(f, &patch, image, changes, image_bytes(image) - 1, next);
 			free(changes);
 		}
 		image_free(&old);
 	}
 	/* without it nothing leads on from older epochs */
-	if (bytes == NULL)
+	if (next->patch_count == before)
 		next->patch_count = 0;
-	free(bytes);
 	return written;
 }
