@@ -21,13 +21,6 @@ static const status_kind file_kind = {"file", "bloomfilter_", words};
 static const char *const places[] = {"nobody's", "here", "other boot", "copy"};
 static const char *const serial_kinds[] = {"none", "now", "saved", "born"};
 
-static void
-wrong(status_table *table, const char *word, const char *text)
-{
-	complain("%s: %s: %s", table->path, word, text);
-	status_wrong(table, word);
-}
-
 /* Seconds since a time. */
 static int64_t
 age_of(int64_t time)
@@ -38,14 +31,12 @@ age_of(int64_t time)
 static void
 check_look(status_table *table, const bloomfilter_status *status, const status_limits *limits)
 {
-	char		text[128];
 	int64_t		age = status->age / 1000000;
 
-	snprintf(text, sizeof text, "no look for %" PRId64 " s", age);
 	if (status->looked == 0)
-		wrong(table, "waiting", "the server was never looked at with success");
+		status_wrong(table, "waiting", "the server was never looked at with success");
 	else if (age >= 0 && (uint64_t) age > limits->look && strcmp(status->reason, "old") != 0)
-		wrong(table, "old", text);
+		status_wrong(table, "old", "no look for %" PRId64 " s", age);
 }
 
 /* What is true by now, where it was asked. */
@@ -53,24 +44,22 @@ static void
 check_truth(status_table *table, const bloomfilter_status *status, const status_limits *limits)
 {
 	int64_t		age = age_of(status->true_at);
-	char		text[128];
 
 	if (limits->true_at == STATUS_NO_LIMIT || strcmp(status->reason, "old") == 0)
 		return;
-	snprintf(text, sizeof text, "what was committed in the last %" PRId64 " s may not be in it", age);
 	if (status->true_at == 0 || age < 0)
-		wrong(table, "old", "up to when it has all that was committed is not known");
+		status_wrong(table, "old", "up to when it has all that was committed is not known");
 	else if ((uint64_t) age > limits->true_at)
-		wrong(table, "old", text);
+		status_wrong(table, "old", "what was committed in the last %" PRId64 " s may not be in it", age);
 }
 
 static void
 check_place(status_table *table, const bloomfilter_status *status)
 {
 	if (status->place == BLOOMFILTER_PLACE_OTHER_BOOT || status->place == BLOOMFILTER_PLACE_COPY)
-		wrong(table, "old", "its follower has not taken it up: this is a copy, or the system was started anew");
+		status_wrong(table, "old", "its follower has not taken it up: this is a copy, or the system was started anew");
 	else if (status->superseded != 0)
-		wrong(table, "old", "another file is to take its place");
+		status_wrong(table, "old", "another file is to take its place");
 }
 
 static void
@@ -110,11 +99,11 @@ check(status_table *table, const bloomfilter_status *status, const status_limits
 {
 	if (status->place == BLOOMFILTER_PLACE_NONE)
 	{
-		wrong(table, "waiting", "it is a filter that nobody follows");
+		status_wrong(table, "waiting", "it is a filter that nobody follows");
 		return;
 	}
 	if (status->reason[0] != '\0')
-		wrong(table, status->reason, status->message);
+		status_wrong(table, status->reason, "%s", status->message);
 	check_look(table, status, limits);
 	check_truth(table, status, limits);
 	check_place(table, status);
@@ -132,9 +121,9 @@ explain(status_table *table, int code, const bloomfilter_detail *detail)
 		text += length + 2;
 	table->known = code != BLOOMFILTER_ERR_SYSTEM || detail->system_error == ENOENT;
 	if (code == BLOOMFILTER_ERR_SYSTEM && detail->system_error == ENOENT)
-		wrong(table, "waiting", "there is no file yet");
+		status_wrong(table, "waiting", "there is no file yet");
 	else if (table->known)
-		wrong(table, "damaged", text);
+		status_wrong(table, "damaged", "%s", text);
 	else
 		complain("%s", detail->text);
 	table->healthy = false;

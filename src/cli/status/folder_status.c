@@ -65,11 +65,9 @@ check_look(status_table *table, double now, const status_limits *limits)
 	if (limits->look == STATUS_NO_LIMIT && next != 0)
 		most = FEED_MISSED_HEARTBEATS * (next - status_number(table, "published")) / 1e6;
 	if (looked == 0)
-		complain("%s: nothing was exported yet%s%s", table->path, colon, error);
+		status_wrong(table, "old", "nothing was exported yet%s%s", colon, error);
 	else if (age > most)
-		complain("%s: the last look that went well was %.0f s ago%s%s", table->path, age, colon, error);
-	if (looked == 0 || age > most)
-		status_wrong(table, "old");
+		status_wrong(table, "old", "the last look that went well was %.0f s ago%s%s", age, colon, error);
 }
 
 static void
@@ -81,20 +79,11 @@ check_values(status_table *table, double now)
 	double		rate = status_number(table, "rate");
 
 	if (p > 0 && rate > OUTGROWN * p)
-	{
-		complain("%s: the false-positive rate is %g, and was to be %g: REINDEX, or publish with a larger n", table->path, rate, p);
-		status_wrong(table, "rate");
-	}
+		status_wrong(table, "rate", "the false-positive rate is %g, and was to be %g: REINDEX, or publish with a larger n", rate, p);
 	if (expires != 0 && now - published > (expires - published) / 2)
-	{
-		complain("%s: hosts take its manifest for dead in %.0f s", table->path, (expires - now) / 1e6);
-		status_wrong(table, "expires");
-	}
+		status_wrong(table, "expires", "hosts take its manifest for dead in %.0f s", (expires - now) / 1e6);
 	if (status_number(table, "looked") > now || status_number(table, "true_at") > now + CLOCKS_DIFFER * 1e6)
-	{
-		complain("%s: its last look is in the future: the clock was set back", table->path);
-		status_wrong(table, "clock");
-	}
+		status_wrong(table, "clock", "its last look is in the future: the clock was set back");
 }
 
 status_table

@@ -69,8 +69,8 @@ extern status_table status_of_folder(const char *path, const status_limits *limi
 /* Prints all tables, and frees what is in them. */
 extern void status_print(status_table *tables, size_t count, status_form form);
 
-/* Something is wrong, in a word of its kind's. */
-extern void status_wrong(status_table *table, const char *word);
+/* Something is wrong, in a word of its kind's; says what. */
+extern void status_wrong(status_table *table, const char *word, const char *format,...) LIKE_PRINTF(3, 4);
 
 /* Adds a value, unless it isn't known: "", below 0, or 0 of a serial or a time. */
 extern void status_add(status_table *table, const char *name, status_unit unit, const char *format,...) LIKE_PRINTF(4, 5);

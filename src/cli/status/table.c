@@ -14,10 +14,16 @@
  * ------------------------------------------------------------------------ */
 
 void
-status_wrong(status_table *table, const char *word)
+status_wrong(status_table *table, const char *word, const char *format,...)
 {
+	char		text[1024];
+	va_list		arguments;
 	uint32_t	i;
 
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	complain("%s: %s: %s", table->path, word, text);
 	table->healthy = false;
 	for (i = 0; table->kind->words[i] != NULL; i++)
 		if (strcmp(table->kind->words[i], word) == 0)
