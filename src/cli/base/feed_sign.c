@@ -102,9 +102,9 @@ feed_secret_key(const char *path)
 	return key;
 }
 
-/* "signature BLOB OUTER\n", in new memory. */
+/* A text with "signature BLOB OUTER\n" behind it, in new memory. */
 static char *
-signature_line(const uint8_t hash[HASH_BYTES], const feed_key *key)
+add_signature(const char *text, const uint8_t hash[HASH_BYTES], const feed_key *key)
 {
 	uint8_t		blob[SIGNATURE_BYTES];
 	uint8_t		named[64 + sizeof FEED_FIRST_LINE - 1];
@@ -120,7 +120,7 @@ signature_line(const uint8_t hash[HASH_BYTES], const feed_key *key)
 	crypto_sign_detached(outer, NULL, named, sizeof named, key->secret_key);
 	sodium_bin2base64(blob_text, sizeof blob_text, blob, sizeof blob, VARIANT);
 	sodium_bin2base64(outer_text, sizeof outer_text, outer, sizeof outer, VARIANT);
-	return text_of(FEED_SIGNATURE "%s %s\n", blob_text, outer_text);
+	return text_of("%s" FEED_SIGNATURE "%s %s\n", text, blob_text, outer_text);
 }
 
 char *
@@ -132,10 +132,8 @@ feed_signed(char *text, const feed_key *keys, size_t count)
 	crypto_generichash(hash, sizeof hash, (const uint8_t *) text, strlen(text), NULL, 0);
 	for (i = 0; i < count; i++)
 	{
-		char	   *line = signature_line(hash, &keys[i]);
-		char	   *longer = text_of("%s%s", text, line);
+		char	   *longer = add_signature(text, hash, &keys[i]);
 
-		free(line);
 		free(text);
 		text = longer;
 	}

@@ -151,20 +151,16 @@ image_figures(const list_image *image)
  * ------------------------------------------------------------------------ */
 
 void
-positions_add(bit_positions *bits, uint64_t position)
-{
-	if (bits->count == bits->room)
-	{
-		bits->room = bits->room * 2 + 1024;
-		bits->positions = allocate(bits->positions, bits->room, sizeof *bits->positions);
-	}
-	bits->positions[bits->count++] = position;
-}
-
-void
 image_note(list_image *image, uint32_t part, uint64_t position)
 {
-	positions_add(&image->news[part], position);
+	bit_positions *news = &image->news[part];
+
+	if (news->count == news->room)
+	{
+		news->room = news->room * 2 + 1024;
+		news->positions = allocate(news->positions, news->room, sizeof *news->positions);
+	}
+	news->positions[news->count++] = position;
 	image->news_count++;
 }
 

@@ -23,9 +23,6 @@ typedef struct bit_positions
 	size_t		room;
 } bit_positions;
 
-/* Adds one. */
-extern void positions_add(bit_positions *bits, uint64_t position);
-
 typedef struct list_image
 {
 	uint32_t	count;			/* of the parts; 0: there is none */

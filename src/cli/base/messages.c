@@ -73,7 +73,7 @@ say(FILE *to, const char *name, char said[MESSAGE_BYTES], const char *format, va
 
 static char complaint[MESSAGE_BYTES];
 
-void
+bool
 complain(const char *format,...)
 {
 	va_list		arguments;
@@ -81,6 +81,7 @@ complain(const char *format,...)
 	va_start(arguments, format);
 	say(stderr, "bloomfilter: ", complaint, format, arguments);
 	va_end(arguments);
+	return false;
 }
 
 const char *

@@ -23,8 +23,8 @@ typedef enum exit_status
 	STATUS_TROUBLE = 2
 } exit_status;
 
-/* Says what is wrong and goes on. */
-extern void complain(const char *format,...) LIKE_PRINTF(1, 2);
+/* Says what is wrong and goes on.  False, as what many functions return then. */
+extern bool complain(const char *format,...) LIKE_PRINTF(1, 2);
 
 /* What was said last by it, cut off where it is long. */
 extern const char *last_complaint(void);

@@ -153,26 +153,20 @@ read_file(int folder, const char *name, size_t most, size_t *length)
 	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	uint8_t    *bytes;
-	bool		read;
+	int			error = EFBIG;
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t) st.st_size > most)
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t) st.st_size <= most)
 	{
-		close(fd);
-		errno = EFBIG;
-		return NULL;
+		*length = (size_t) st.st_size;
+		bytes = allocate(NULL, *length + 1, 1);
+		bytes[*length] = '\0';
+		error = read_all(fd, bytes, *length, 0) ? 0 : EIO;
+		if (error != 0)
+			free(bytes);
 	}
-	bytes = allocate(NULL, (size_t) st.st_size + 1, 1);
-	read = read_all(fd, bytes, (size_t) st.st_size, 0);
 	close(fd);
-	if (!read)
-	{
-		free(bytes);
-		errno = EIO;
-		return NULL;
-	}
-	bytes[st.st_size] = '\0';
-	*length = (size_t) st.st_size;
-	return bytes;
+	errno = error;
+	return error == 0 ? bytes : NULL;
 }

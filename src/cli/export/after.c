@@ -15,8 +15,8 @@
 /* How long it may take to end when it is asked to, seconds. */
 #define END_SECONDS 5.0
 
-/* The longest wait until it is looked at again, milliseconds. */
-#define LONGEST_NAP 50
+/* The wait until it is looked at again, milliseconds. */
+#define NAP 5
 
 /*
  * It may take as long as it needs, but not beyond a signal that ends the exporter: then it ends, too,
@@ -28,9 +28,8 @@ wait_for_command(pid_t child, bool group)
 	pid_t		whom = group ? -child : child;
 	double		asked = 0;
 	int			status = -1;
-	int			nap;
 
-	for (nap = 1; waitpid(child, &status, WNOHANG) == 0; nap = nap < LONGEST_NAP / 2 ? nap * 2 : LONGEST_NAP)
+	while (waitpid(child, &status, WNOHANG) == 0)
 	{
 		if (stop_requested() && asked == 0)
 		{
@@ -39,7 +38,7 @@ wait_for_command(pid_t child, bool group)
 		}
 		else if (asked != 0 && monotonic_seconds() - asked > END_SECONDS)
 			kill(whom, SIGKILL);
-		(void) poll(NULL, 0, nap);
+		(void) poll(NULL, 0, NAP);
 	}
 	return status;
 }

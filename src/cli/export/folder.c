@@ -234,15 +234,9 @@ folder_resume(list_folder *f, list_news *news)
 	if (f->resumed)
 		return true;
 	if (!feed_is_name(name))
-	{
-		complain("\"%s\" can't be a list's name: give another by --name", name);
-		return false;
-	}
+		return complain("\"%s\" can't be a list's name: give another by --name", name);
 	if (f->manifest.serial != 0 && strcmp(name, f->manifest.name) != 0)
-	{
-		complain("\"%s\" is the folder of the list \"%s\", not of \"%s\"", f->plan->to, f->manifest.name, name);
-		return false;
-	}
+		return complain("\"%s\" is the folder of the list \"%s\", not of \"%s\"", f->plan->to, f->manifest.name, name);
 	randombytes_buf(random, sizeof random);
 	feed_hex(f->exporter, random, sizeof random);
 	f->resumed = true;

@@ -88,9 +88,8 @@ folder_fits(size_t length)
 {
 	if (length <= FEED_MANIFEST_BYTES)
 		return true;
-	complain("the manifest has %zu bytes, and hosts refuse more than %zu: publish fewer parts, each for more keys",
-			 length, FEED_MANIFEST_BYTES);
-	return false;
+	return complain("the manifest has %zu bytes, and hosts refuse more than %zu: publish fewer parts, each for more keys",
+					length, FEED_MANIFEST_BYTES);
 }
 
 /* ------------------------------------------------------------------------
@@ -261,11 +260,11 @@ write_patch(const list_folder *f, const feed_patch *patch, const list_image *ima
 	return written;
 }
 
-/* A feed_patch_position: state is the bits of each part. */
+/* A feed_patch_position. */
 static void
 note_position(void *state, uint32_t part, uint64_t position)
 {
-	positions_add((bit_positions *) state + part, position);
+	image_note(state, part, position);
 }
 
 size_t
@@ -308,7 +307,7 @@ merge_sets(list_folder *f, list_image *image, feed_manifest *next)
 
 		well = bytes != NULL;
 		if (well)
-			feed_patch_each(&patch, NULL, note_position, all.news);
+			feed_patch_each(&patch, NULL, note_position, &all);
 		free(bytes);
 	}
 	/* all that a lost one had is in memory */

@@ -37,10 +37,7 @@ check_alone(list_folder *f)
 	if (text == NULL && errno == ENOENT)
 		return true;
 	if (text == NULL)
-	{
-		complain("cannot read the manifest of \"%s\": %s", f->plan->to, strerror(errno));
-		return false;
-	}
+		return complain("cannot read the manifest of \"%s\": %s", f->plan->to, strerror(errno));
 	if (feed_manifest_read(text, length, &there, &line) == NULL)
 		alone = strcmp(there.exporter, f->exporter) == 0 ||
 			(strcmp(there.exporter, f->manifest.exporter) == 0 && there.serial == f->manifest.serial);

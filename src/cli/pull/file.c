@@ -25,8 +25,7 @@ bool
 file_refuse(list_file *file, const char *reason, const char *text)
 {
 	file->reason = reason;
-	complain("\"%s\" %s", file->path, text);
-	return false;
+	return complain("\"%s\" %s", file->path, text);
 }
 
 bool
@@ -42,8 +41,7 @@ bool
 file_trouble(list_file *file, const char *what)
 {
 	file->reason = "disk";
-	complain("cannot %s \"%s\": %s", what, file->path, strerror(errno));
-	return false;
+	return complain("cannot %s \"%s\": %s", what, file->path, strerror(errno));
 }
 
 /* ------------------------------------------------------------------------
@@ -62,9 +60,7 @@ open_folder(list_file *file, const char *path)
 	file->new_file = text_of(".%s" NEW_ENDING, file->name);
 	file->folder = open(file->folder_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (file->folder < 0)
-		complain("cannot open the folder of \"%s\": %s", path, strerror(errno));
-	if (file->folder < 0)
-		return false;
+		return complain("cannot open the folder of \"%s\": %s", path, strerror(errno));
 	/* in a folder of several users a link of another one would say where the list and its lock lie */
 	return fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(st.st_mode) ||
 		file_refuse(file, "disk", "is a symbolic link: give the path that it leads to");
@@ -256,10 +252,7 @@ file_open(list_file *file, const char *path)
 	file->reason = "";
 	read_boot_id(file->boot);
 	if (sodium_is_zero(file->boot, sizeof file->boot))
-	{
-		complain("cannot read /proc/sys/kernel/random/boot_id, which tells what a file may be believed");
-		return false;
-	}
+		return complain("cannot read /proc/sys/kernel/random/boot_id, which tells what a file may be believed");
 	if (!open_folder(file, path) || !hold_lock(file))
 		return false;
 	file->in_memory = fstatfs(file->folder, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);

@@ -84,9 +84,8 @@ url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *an
 		return pull_check_list(look->f, m->name, m->identity,
 							   "it is another list of this name: ask who keeps it, and if that is right, say --allow-older once") &&
 			check_serial(look, m, digest);
-	complain("%s: what the server sent is no manifest (content type \"%s\"): manifest line %u %s", look->f->plan->out,
-			 answer->type, line, problem);
-	return false;
+	return complain("%s: what the server sent is no manifest (content type \"%s\"): manifest line %u %s", look->f->plan->out,
+					answer->type, line, problem);
 }
 
 /* ------------------------------------------------------------------------

@@ -96,9 +96,8 @@ file_has_memory(const list_file *file, uint64_t bytes)
 
 	if (!file->in_memory || bytes <= left)
 		return true;
-	complain("a new file takes %.1f MiB of memory in \"%s\", and this service may take %.1f more: give it more (MemoryMax), "
-			 "or put the file on a disk", (double) bytes / MIB, file->folder_name, (double) left / MIB);
-	return false;
+	return complain("a new file takes %.1f MiB of memory in \"%s\", and this service may take %.1f more: give it more (MemoryMax), "
+					"or put the file on a disk", (double) bytes / MIB, file->folder_name, (double) left / MIB);
 }
 
 /* ------------------------------------------------------------------------
@@ -112,8 +111,7 @@ failed(list_file *file, const char *what)
 
 	new_file_drop(file);
 	file->reason = "disk";
-	complain("cannot %s \"%s\": %s", what, file->new_file, strerror(error));
-	return false;
+	return complain("cannot %s \"%s\": %s", what, file->new_file, strerror(error));
 }
 
 void

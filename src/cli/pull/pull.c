@@ -141,8 +141,7 @@ bool
 pull_refuse(follower *f, const char *reason, const char *text)
 {
 	f->reason = reason;
-	complain("%s: refused: %s", f->plan->out, text);
-	return false;
+	return complain("%s: refused: %s", f->plan->out, text);
 }
 
 bool

@@ -71,8 +71,7 @@ typedef struct answer
 static bool
 refuse_answer(const char *what)
 {
-	complain("the server's answer is not that of bloom_index_changes: %s", what);
-	return false;
+	return complain("the server's answer is not that of bloom_index_changes: %s", what);
 }
 
 static bool

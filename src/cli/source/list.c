@@ -244,15 +244,9 @@ take_change(void *state, const PGresult *row)
 	feed_entry	entry;
 
 	if (read->count == FEED_MOST_ENTRIES)
-	{
-		complain("more than %" PRIu64 " changes: publish the list", FEED_MOST_ENTRIES);
-		return false;
-	}
+		return complain("more than %" PRIu64 " changes: publish the list", FEED_MOST_ENTRIES);
 	if (PQgetlength(row, 0, TAG) != FEED_TAG_BYTES || PQgetlength(row, 0, VALUE) != 1 || source_number(row, VERSION) < 1)
-	{
-		complain("the server's answer is not that of bloom_list_change");
-		return false;
-	}
+		return complain("the server's answer is not that of bloom_list_change");
 	entry.hash = (uint64_t) source_number(row, HASH);
 	memcpy(entry.tag, PQgetvalue(row, 0, TAG), FEED_TAG_BYTES);
 	entry.state = (uint64_t) source_number(row, VERSION) << 1 | (uint64_t) (source_number(row, VALUE) & 1);
@@ -309,10 +303,7 @@ look_at_changes(source *s, PGconn *connection, const list_head *head)
 		changes_add(changes, &read, all);
 	entries_free(&read);
 	if (well && changes->all.count > FEED_MOST_ENTRIES)
-	{
-		complain("%zu changes: publish the list", changes->all.count);
-		well = false;
-	}
+		well = complain("%zu changes: publish the list", changes->all.count);
 	s->changes_xmin = 0;
 	if (!well)
 		return false;

@@ -28,14 +28,6 @@ static const char help[] =
 "\n"
 "Exit status: 0, 1 if something is wrong with a file, 2 if one can't be read.\n";
 
-static bool
-is_folder(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 exit_status
 command_status(int argc, char **argv)
 {
@@ -55,6 +47,7 @@ command_status(int argc, char **argv)
 	exit_status result = STATUS_YES;
 	status_table *tables;
 	size_t		count = 0;
+	struct stat st;
 
 	read_options(&line, options);
 	if (optind == argc)
@@ -62,8 +55,9 @@ command_status(int argc, char **argv)
 	tables = allocate(NULL, (size_t) (argc - optind), sizeof *tables);
 	for (; optind < argc; optind++, count++)
 	{
-		tables[count] = is_folder(argv[optind]) ? status_of_folder(argv[optind], &limits) :
-			status_of_file(argv[optind], &limits);
+		bool		folder = stat(argv[optind], &st) == 0 && S_ISDIR(st.st_mode);
+
+		tables[count] = folder ? status_of_folder(argv[optind], &limits) : status_of_file(argv[optind], &limits);
 		if (!tables[count].known)
 			result = STATUS_TROUBLE;
 		else if (!tables[count].healthy && result == STATUS_YES)
