@@ -101,16 +101,11 @@ option_seed(const command_option *option, const char *argument)
 _Noreturn void
 refuse_key_type(const char *name, const char *one_more)
 {
-	char	   *names = text_of("%s", "");
+	const char *names = "";
 	int			type;
 
 	for (type = 1; bloomfilter_key_type_name(type) != NULL; type++)
-	{
-		char	   *longer = text_of("%s%s, ", names, bloomfilter_key_type_name(type));
-
-		free(names);
-		names = longer;
-	}
+		names = text_of("%s%s, ", names, bloomfilter_key_type_name(type));
 	fail("unknown key type \"%s\"; one of %s%s", name, names, one_more);
 }
 

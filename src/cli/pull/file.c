@@ -228,17 +228,14 @@ find(list_file *file)
 {
 	found		f;
 	found_file	what = examine(file, &f);
-	bool		well = true;
 
 	if (what == A_LIST)
-		well = use(file, &f);
-	else if (what == UNREADABLE)
-		well = file_trouble(file, "open");
-	else if (what == NOT_OURS)
-		well = file_refuse(file, "identity", "is no list and no filter, and is left alone: give another file");
-	if (what != A_LIST && f.fd >= 0)
+		return use(file, &f);
+	if (f.fd >= 0)
 		close(f.fd);
-	return well;
+	if (what == UNREADABLE)
+		return file_trouble(file, "open");
+	return what == NO_LIST || file_refuse(file, "identity", "is no list and no filter, and is left alone: give another file");
 }
 
 bool
@@ -265,7 +262,7 @@ file_open(list_file *file, const char *path)
  * What became of it
  * ------------------------------------------------------------------------ */
 
-void
+bool
 file_lose(list_file *file, const char *reason, const char *text)
 {
 	feed_now	told = file->kept.now;
@@ -274,8 +271,8 @@ file_lose(list_file *file, const char *reason, const char *text)
 	file->lost = true;
 	file->reason = reason;
 	complain("\"%s\": %s: its list is needed anew", file->path, text);
-	if (file->state != FILE_MINE || file->kept.fd < 0)
-		return;
+	if (file->state != FILE_MINE)
+		return false;
 	/* what a disk dropped came after these; of bits that are wrong nothing is known */
 	told.content.serial = strcmp(reason, "disk") != 0 ? 0 : file->saved > file->kept.who.born.serial ? file->saved : file->kept.who.born.serial;
 	told.true_at = 0;
@@ -283,6 +280,7 @@ file_lose(list_file *file, const char *reason, const char *text)
 	(void) write_all(file->kept.fd, bytes, sizeof bytes, FEED_NOW_AT);
 	file_supersede(file, strcmp(reason, "disk") != 0 ? FEED_LOST : FEED_REPLACED);
 	file_note(file, false, reason, text);
+	return false;
 }
 
 void
@@ -291,7 +289,7 @@ file_supersede(list_file *file, uint64_t value)
 	uint8_t		word[8];
 
 	feed_word(word, value);
-	if (file->state != FILE_MINE || file->kept.fd < 0)
+	if (file->state != FILE_MINE)
 		return;
 	(void) write_all(file->kept.fd, word, sizeof word, FEED_SUPERSEDED);
 	file_wrote(file);
@@ -449,7 +447,7 @@ file_note(list_file *file, bool looked, const char *reason, const char *text)
 	}
 	else if (strcmp(reason, "waiting") != 0)
 		file->how.failures++;
-	if (file->state != FILE_MINE || file->kept.fd < 0)
+	if (file->state != FILE_MINE)
 		return;
 	feed_how_write(&file->how, bytes);
 	/* who wrote meanwhile is found before this hides it */
@@ -464,8 +462,7 @@ file_close(list_file *file)
 {
 	struct stat st;
 
-	if (file->lock >= 0 && file->folder >= 0)
-		file_save_last(file);
+	file_save_last(file);
 	if (file->made.fd >= 0)
 		new_file_drop(file);
 	content_close(&file->kept);

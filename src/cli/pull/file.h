@@ -118,8 +118,8 @@ extern bool file_has_page(const list_file *file);
 /* Notes how a look went: reason is "" if well; looked: FILE has what the server has. */
 extern void file_note(list_file *file, bool looked, const char *reason, const char *text);
 
-/* FILE's bits are not what they should be: its readers are told, and a whole is needed. */
-extern void file_lose(list_file *file, const char *reason, const char *text);
+/* FILE's bits are not what they should be: its readers are told, and a whole is needed.  False. */
+extern bool file_lose(list_file *file, const char *reason, const char *text);
 
 /* Tells who reads FILE that another one takes its name (FEED_REPLACED), or 0 if none does. */
 extern void file_supersede(list_file *file, uint64_t value);

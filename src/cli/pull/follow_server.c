@@ -172,8 +172,7 @@ is_forked(follower *f)
 		return false;
 	if (parts_sum(&file->kept, &sum) && sum == file->kept.now.content.sum)
 		return true;
-	file_lose(file, "damaged", "its bits are not those that were set");
-	return false;
+	return file_lose(file, "damaged", "its bits are not those that were set");
 }
 
 /* After a look: FILE becomes what the image is. */

@@ -178,10 +178,7 @@ check_content(url_look *look)
 		return true;
 	file->check_due = monotonic_seconds() + CHECK_SECONDS * (0.5 + random_share());
 	if (!parts_sum(&file->kept, &sum) || sum != file->kept.now.content.sum || !table_is_right(file))
-	{
-		file_lose(file, "damaged", "its bits are not those that were set");
-		return false;
-	}
+		return file_lose(file, "damaged", "its bits are not those that were set");
 	if (look->manifest.content != file->kept.now.content.serial || look->manifest.sum == sum)
 		return true;
 	look->f->differs = true;

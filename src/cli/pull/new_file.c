@@ -280,16 +280,14 @@ file_again(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 	if (file->state == FILE_MINE && !table_is_right(file))
 	{
 		new_file_drop(file);
-		file_lose(file, "damaged", "its table of changes is not what was set");
-		return false;
+		return file_lose(file, "damaged", "its table of changes is not what was set");
 	}
 	/* of a plain file of before this boot bits may be there that its serial doesn't know */
 	if (((file->state == FILE_MINE && file->writes % 2 == 0) || feed_are_exact(file->kept.parts, file->kept.who.parts)) &&
 		file->made.now.content.sum != now.content.sum)
 	{
 		new_file_drop(file);
-		file_lose(file, "damaged", "bits of the file are not those that were set");
-		return false;
+		return file_lose(file, "damaged", "bits of the file are not those that were set");
 	}
 	now.content.sum = file->made.now.content.sum;
 	return copy_table(file, more, id, to) && new_file_end(file, &file->kept.who, &now);

@@ -149,10 +149,7 @@ pull_check_name(follower *f, const char *name)
 {
 	const feed_who *who = &f->file.kept.who;
 
-	if (who->parts == 0 || strcmp(who->name, name) == 0)
-		return true;
-	f->reason = "identity";
-	return file_refuse_list(&f->file, who->name, name);
+	return who->parts == 0 || strcmp(who->name, name) == 0 || file_refuse_list(&f->file, who->name, name);
 }
 
 bool

@@ -16,9 +16,8 @@
 /* Bytes of a chunk: so many that a round trip or a row costs nothing beside them. */
 #define CHUNK_BYTES ((uint64_t) 1024 * 1024)
 
-/* All changes by day are read so often, whatever is new; and a server that lacks some is told of. */
+/* All changes by day are read so often, whatever is new; and then a server that lacks some is told of. */
 #define ALL_CHANGES_SECONDS 60.0
-#define LACKING_SECONDS 60.0
 
 /* What the server says of the list. */
 typedef struct list_head
@@ -275,16 +274,6 @@ read_changes(source *s, PGconn *connection, bool all, entry_list *read)
 	return streamed;
 }
 
-static void
-say_lacking(source *s)
-{
-	if (s->news.changes.lacking == 0 || s->standby || (s->lacking_said > 0 && monotonic_seconds() - s->lacking_said < LACKING_SECONDS))
-		return;
-	s->lacking_said = monotonic_seconds();
-	complain("the server lacks %" PRIu64 " changes of the list \"%s\" that hosts have: publish the list", s->news.changes.lacking,
-			 s->plan.list);
-}
-
 static bool
 look_at_changes(source *s, PGconn *connection, const list_head *head)
 {
@@ -309,9 +298,12 @@ look_at_changes(source *s, PGconn *connection, const list_head *head)
 		return false;
 	s->changes_xmin = head->xmin;
 	memcpy(s->changes_server, head->server, sizeof s->changes_server);
-	if (all)
-		s->changes_read = monotonic_seconds();
-	say_lacking(s);
+	if (!all)
+		return true;
+	s->changes_read = monotonic_seconds();
+	if (changes->lacking > 0 && !s->standby)
+		complain("the server lacks %" PRIu64 " changes of the list \"%s\" that hosts have: publish the list", changes->lacking,
+				 s->plan.list);
 	return true;
 }
 

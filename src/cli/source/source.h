@@ -90,7 +90,6 @@ typedef struct source
 	uint64_t	changes_xmin;	/* of a tracked list: of the look before, in whose snapshot older transactions had ended; 0: all changes are wanted */
 	char		changes_server[96];	/* that it was on, and since when that runs */
 	double		changes_read;	/* when all were read, monotonic seconds */
-	double		lacking_said;
 	bool		standby;
 
 	list_news	news;			/* that were not passed on yet, and the image that has them */
