@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "looks.h"
 #include "options.h"
 
 int
@@ -15,7 +14,6 @@ main(int argc, char **argv)
 	if (sodium_init() < 0)
 		fail("libsodium can't be used on this system");
 	srandom(randombytes_random());
-	stop_catch();
 	if (argc > 1 && strcmp(argv[1], "export") == 0)
 		return (int) command_export(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "pull") == 0)

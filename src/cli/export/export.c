@@ -349,6 +349,7 @@ command_export(int argc, char **argv)
 
 	memset(&e, 0, sizeof e);
 	read_plan(&line, &e);
+	stop_catch();
 	folder_open(&e.folder, &e.plan);
 	if (e.folder.state_known && e.folder.manifest.serial != 0 && !e.plan.new_source)
 		snprintf(e.source.known_system, sizeof e.source.known_system, "%s", e.folder.state.system);

@@ -273,6 +273,7 @@ command_pull(int argc, char **argv)
 	const char *name = plan.name != NULL ? plan.name : plan.list;
 	exit_status status = STATUS_TROUBLE;
 
+	stop_catch();
 	if (plan.follow)
 		messages_have_time();
 	/* another list's file isn't touched, where that can be known before the first look */

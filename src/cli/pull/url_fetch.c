@@ -158,18 +158,6 @@ add_changes(url_look *look, const feed_file *file, const uint8_t *bytes, entry_l
 	return true;
 }
 
-/* Whether the last file is in the manifest itself. */
-static bool
-is_changes_inlined(const feed_manifest *m, const feed_file *file)
-{
-	uint8_t		digest[FEED_DIGEST_BYTES];
-
-	if (m->inlined_changes == NULL || file != &m->changes[m->change_count - 1])
-		return false;
-	crypto_hash_sha256(digest, m->inlined_changes, m->inlined_changes_length);
-	return memcmp(digest, file->digest, sizeof digest) == 0;
-}
-
 led
 url_changes(follower *f, bool all, entry_list *entries)
 {
@@ -181,7 +169,8 @@ url_changes(follower *f, bool all, entry_list *entries)
 	for (i = 0; i < m->change_count; i++)
 	{
 		const feed_file *file = &m->changes[i];
-		bool		inlined = is_changes_inlined(m, file);
+		/* the last one may be in the manifest itself, which says that it has this length */
+		bool		inlined = m->inlined_changes != NULL && i == m->change_count - 1;
 
 		if (file->to <= had)
 			continue;
