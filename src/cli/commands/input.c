@@ -66,18 +66,15 @@ end_reader(key_reader *reader)
 	return fed;
 }
 
-/* Ends the program for a line; its beginning is shown fit for a message of one line. */
+/* Ends the program for a line, of which the beginning is shown. */
 static _Noreturn void
 refuse_line(const key_reader *reader, const text_line *line, size_t index, const char *problem)
 {
-	char		shown[SHOWN_CHARACTERS + 4];
-	size_t		i;
+	bool		cut = line->length > SHOWN_CHARACTERS;
 
-	for (i = 0; i < line->length && i < SHOWN_CHARACTERS; i++)
-		shown[i] = (unsigned char) line->text[i] < ' ' || line->text[i] == 0x7f ? '?' : line->text[i];
-	strcpy(shown + i, i < line->length ? "..." : "");
 	output_flush();
-	fail("%s %" PRIu64 ": \"%s\" %s", reader->name, reader->lines + index + 1, shown, problem);
+	fail("%s %" PRIu64 ": \"%.*s%s\" %s", reader->name, reader->lines + index + 1,
+		 cut ? SHOWN_CHARACTERS : (int) line->length, line->text, cut ? "..." : "", problem);
 }
 
 /* The columns of so many lines. */
