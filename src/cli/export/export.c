@@ -59,7 +59,6 @@ typedef struct exporter
 	bool		quiet;
 	list_folder folder;
 	source		source;
-	PGconn	   *connection;		/* NULL: none that is of use */
 
 	/* How its looks went */
 	uint64_t	looked;			/* when one went well and all of it was exported */
@@ -312,15 +311,15 @@ static bool
 look(exporter *e)
 {
 	source	   *s = &e->source;
-	bool		begun = e->connection != NULL;
+	bool		begun = s->connection != NULL;
 
 	/* silent no longer than until hosts say that the exporter is, if that can be */
 	if (!begun)
-		e->connection = server_connect(e->dsn, "bloomfilter export", e->plan.heartbeat == 0 ? 60 : fmax(10, 3 * (double) e->plan.heartbeat));
-	if (e->connection != NULL && (begun || (source_begin(s, e->connection) && resume(e))) && source_look(s, e->connection))
+		s->connection = server_connect(e->dsn, "bloomfilter export", e->plan.heartbeat == 0 ? 60 : fmax(10, 3 * (double) e->plan.heartbeat));
+	if (s->connection != NULL && (begun || (source_begin(s) && resume(e))) && source_look(s))
 		return true;
-	PQfinish(e->connection);
-	e->connection = NULL;
+	PQfinish(s->connection);
+	s->connection = NULL;
 	if (!stop_requested())
 		export_note(e, false);
 	return false;
@@ -358,7 +357,6 @@ command_export(int argc, char **argv)
 	loop.follow = e.plan.follow;
 	loop.period = e.every;
 	well = keep_looking(&loop);
-	PQfinish(e.connection);
 	source_free(&e.source);
 	folder_close(&e.folder);
 	if (!e.plan.follow && stop_requested())

@@ -16,7 +16,6 @@
 
 typedef struct server_look
 {
-	PGconn	   *connection;		/* NULL: none that is of use */
 	source		source;
 	bool		current;		/* FILE has all that the image had at the last look */
 	bool		covered;		/* FILE has no bit that the image has not, and lacks its news alone */
@@ -232,21 +231,21 @@ read_server(follower *f)
 {
 	server_look *look = f->state;
 	source	   *s = &look->source;
-	bool		begun = look->connection != NULL;
+	bool		begun = s->connection != NULL;
 	bool		looked;
 
 	tell_known(f, s);
 	s->reason = "no-look";
 	if (!begun)
-		look->connection = server_connect(f->plan->dsn, "bloomfilter pull", 60);
-	looked = look->connection != NULL && (begun || source_begin(s, look->connection)) && source_look(s, look->connection);
+		s->connection = server_connect(f->plan->dsn, "bloomfilter pull", 60);
+	looked = s->connection != NULL && (begun || source_begin(s)) && source_look(s);
 	if (!looked)
 		f->reason = s->reason;
 	else if (pull_check_list(f, s->news.name, s->news.identity,
 							 "the index is another server's or another database's than the one that is here"))
 		return true;
-	PQfinish(look->connection);
-	look->connection = NULL;
+	PQfinish(s->connection);
+	s->connection = NULL;
 	return false;
 }
 
@@ -277,7 +276,6 @@ follow_server(follower *f)
 	f->look = look_at_server;
 	f->state = &look;
 	status = follow(f);
-	PQfinish(look.connection);
 	source_free(&look.source);
 	free(look.patch);
 	return status;

@@ -28,7 +28,7 @@ enum
  * looked up on the role's own search_path, which nothing else in this statement is.
  */
 bool
-index_begin(source *s, PGconn *connection, const char *name)
+index_begin(source *s, const char *name)
 {
 	char	   *problem = text_of("there is no index \"%s\"", s->plan.index);
 	char	   *sql = text_of("WITH path AS MATERIALIZED (SELECT pg_catalog.set_config('search_path', reset_val, true) AS set"
@@ -38,7 +38,7 @@ index_begin(source *s, PGconn *connection, const char *name)
 							  " FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
 							  " WHERE c.oid OPERATOR(pg_catalog.=) (SELECT pg_catalog.to_regclass(CASE WHEN set IS NOT NULL THEN %s END)::pg_catalog.oid FROM path)",
 							  name);
-	PGresult   *rows = source_row(connection, sql, problem);
+	PGresult   *rows = source_row(s->connection, sql, problem);
 
 	if (rows != NULL)
 	{
@@ -189,7 +189,7 @@ fill_whole(answer *a)
 }
 
 static bool
-ask(answer *a, PGconn *connection)
+ask(answer *a)
 {
 	source	   *s = a->s;
 	char	   *sql = text_of("SELECT (c).part, (c).block, (c).bytes, (c).build, (c).true_at"
@@ -198,10 +198,10 @@ ask(answer *a, PGconn *connection)
 	bool		well;
 
 	/* of this transaction: the session may serve others afterwards */
-	well = server_command(connection, "SELECT pg_catalog.set_config('lock_timeout', '2s', true),"
+	well = server_command(s->connection, "SELECT pg_catalog.set_config('lock_timeout', '2s', true),"
 						  " pg_catalog.set_config('statement_timeout', '10min', true),"
 						  " pg_catalog.set_config('idle_in_transaction_session_timeout', '1min', true)") &&
-		server_stream(connection, sql, take_row, a) &&
+		server_stream(s->connection, sql, take_row, a) &&
 		(a->token != NULL || refuse_answer("no token")) && (a->decided || decide(a));
 
 	free(sql);
@@ -209,14 +209,14 @@ ask(answer *a, PGconn *connection)
 }
 
 bool
-index_look(source *s, PGconn *connection)
+index_look(source *s)
 {
 	answer		a;
 	bool		well;
 
 	memset(&a, 0, sizeof a);
 	a.s = s;
-	well = ask(&a, connection) && source_check_clock(s, a.true_at);
+	well = ask(&a) && source_check_clock(s, a.true_at);
 	s->counts.whole_reads += a.parts != NULL;
 	if (well)
 	{

@@ -31,7 +31,7 @@ typedef struct list_head
 } list_head;
 
 static bool
-read_head(source *s, PGconn *connection, list_head *head)
+read_head(source *s, list_head *head)
 {
 	char	   *problem = text_of("there is no published list \"%s\": bloom_published has the names", s->plan.list);
 	char	   *sql = text_of("SELECT serial, identity,"
@@ -40,7 +40,7 @@ read_head(source *s, PGconn *connection, list_head *head)
 							  " pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::pg_catalog.text::pg_catalog.int8,"
 							  " pg_catalog.concat(pg_catalog.pg_postmaster_start_time(), pg_catalog.pg_stat_get_bgwriter_stat_reset_time())"
 							  " FROM %s.bloom_list WHERE name OPERATOR(pg_catalog.=) %s", s->schema, s->index);
-	PGresult   *rows = source_row(connection, sql, problem);
+	PGresult   *rows = source_row(s->connection, sql, problem);
 	bool		right = rows != NULL && PQgetlength(rows, 0, 1) == FEED_IDENTITY_BYTES && source_number(rows, 0) > 0;
 
 	if (right)
@@ -93,7 +93,6 @@ check_list(source *s, const list_head *head)
 typedef struct list_parts
 {
 	source	   *s;
-	PGconn	   *connection;
 	const PGresult *fronts;		/* a row of each */
 	uint8_t    *filter;
 	uint64_t	length;
@@ -138,7 +137,7 @@ get_part(void *state, uint32_t part, uint8_t **filter, uint64_t *length)
 				  " %" PRIu64 ", %" PRIu64 ") AS g(o)"
 				  " WHERE l.name OPERATOR(pg_catalog.=) %s AND l.part OPERATOR(pg_catalog.=) %" PRIu32,
 				  s->schema, CHUNK_BYTES, s->schema, *length - 1, CHUNK_BYTES, s->index, part);
-	streamed = server_stream(in->connection, sql, take_chunk, in);
+	streamed = server_stream(s->connection, sql, take_chunk, in);
 	free(sql);
 	if (streamed && in->got == *length)
 		return NULL;
@@ -149,12 +148,12 @@ get_part(void *state, uint32_t part, uint8_t **filter, uint64_t *length)
 
 /* Reads and checks all parts. */
 static bool
-read_parts(source *s, PGconn *connection, list_image *whole)
+read_parts(source *s, list_image *whole)
 {
 	char	   *sql = text_of("SELECT %s.bloom_chunk(filter, 0::pg_catalog.int8, %d) FROM %s.bloom_list_part WHERE name OPERATOR(pg_catalog.=) %s ORDER BY part",
 							  s->schema, FEED_FRONT_BYTES, s->schema, s->index);
-	PGresult   *fronts = server_query(connection, sql);
-	list_parts	in = {.s = s, .connection = connection, .fronts = fronts};
+	PGresult   *fronts = server_query(s->connection, sql);
+	list_parts	in = {.s = s, .fronts = fronts};
 	uint32_t	part;
 	const char *problem = fronts == NULL ? "" : image_read(whole, (uint32_t) PQntuples(fronts), get_part, &in, &part);
 
@@ -198,7 +197,7 @@ is_superset(const list_image *image, const list_image *whole)
 
 /* Fills the image with a list that isn't in it. */
 static bool
-fill_list(source *s, PGconn *connection, const list_head *head)
+fill_list(source *s, const list_head *head)
 {
 	list_image  *image = &s->news.image;
 	bool		same = image->count > 0 && s->known && head->serial == s->known_serial;
@@ -207,7 +206,7 @@ fill_list(source *s, PGconn *connection, const list_head *head)
 	bool		forked;
 
 	memset(&whole, 0, sizeof whole);
-	filled = read_parts(s, connection, &whole);
+	filled = read_parts(s, &whole);
 	forked = filled && same && !(image_fits(image, whole.parts, whole.count) && image_sum(image) == image_sum(&whole));
 	s->counts.whole_reads++;
 	if (filled && !same)
@@ -259,14 +258,14 @@ take_change(void *state, const PGresult *row)
  * dump.  A number that comes again after 2^31 transactions reads more, and nothing less.
  */
 static bool
-read_changes(source *s, PGconn *connection, bool all, entry_list *read)
+read_changes(source *s, bool all, entry_list *read)
 {
 	char	   *since = all ? text_of("%s", "") :
 		text_of(" AND pg_catalog.age(changed_xmin) OPERATOR(pg_catalog.<=) pg_catalog.age('%" PRIu32 "'::pg_catalog.xid)",
 				(uint32_t) s->changes_xmin);
 	char	   *sql = text_of("SELECT hash, tag, value, version FROM %s.bloom_list_change WHERE name OPERATOR(pg_catalog.=) %s%s",
 							  s->schema, s->index, since);
-	bool		streamed = server_stream(connection, sql, take_change, read);
+	bool		streamed = server_stream(s->connection, sql, take_change, read);
 
 	entries_unite(read);
 	free(since);
@@ -275,7 +274,7 @@ read_changes(source *s, PGconn *connection, bool all, entry_list *read)
 }
 
 static bool
-look_at_changes(source *s, PGconn *connection, const list_head *head)
+look_at_changes(source *s, const list_head *head)
 {
 	list_changes *changes = &s->news.changes;
 	bool		all = s->changes_xmin == 0 || head->serial != changes->serial || strcmp(head->server, s->changes_server) != 0 ||
@@ -287,7 +286,7 @@ look_at_changes(source *s, PGconn *connection, const list_head *head)
 	changes->tracked = head->tracked;
 	if (!head->tracked)
 		return true;
-	well = read_changes(s, connection, all, &read);
+	well = read_changes(s, all, &read);
 	if (well)
 		changes_add(changes, &read, all);
 	entries_free(&read);
@@ -308,17 +307,17 @@ look_at_changes(source *s, PGconn *connection, const list_head *head)
 }
 
 bool
-list_look(source *s, PGconn *connection)
+list_look(source *s)
 {
 	list_news  *news = &s->news;
 	list_head	head;
 
-	if (!read_head(s, connection, &head) || !source_check_clock(s, head.true_at) || !check_list(s, &head) ||
-		(head.serial != news->serial && !fill_list(s, connection, &head)))
+	if (!read_head(s, &head) || !source_check_clock(s, head.true_at) || !check_list(s, &head) ||
+		(head.serial != news->serial && !fill_list(s, &head)))
 		return false;
 	memcpy(news->identity, head.identity, sizeof news->identity);
 	news->serial = head.serial;
-	if (!look_at_changes(s, connection, &head))
+	if (!look_at_changes(s, &head))
 		return false;
 	/* of a standby it isn't known, nor where a server lost what it had committed */
 	news->true_at = s->standby || news->changes.lacking > 0 ? 0 : head.true_at;

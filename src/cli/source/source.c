@@ -59,11 +59,11 @@ set_identity(list_news *news, const char *database)
 
 /* Which server it is; false if what is known came from another one. */
 static bool
-find_server(source *s, PGconn *connection)
+find_server(source *s)
 {
 	PGresult   *rows;
 
-	rows = source_row(connection, "SELECT pg_catalog.quote_ident(n.nspname), s.system_identifier::pg_catalog.text,"
+	rows = source_row(s->connection, "SELECT pg_catalog.quote_ident(n.nspname), s.system_identifier::pg_catalog.text,"
 					  " pg_catalog.pg_is_in_recovery()::pg_catalog.text, d.oid::pg_catalog.text"
 					  " FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
 					  " JOIN pg_catalog.pg_database AS d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database(),"
@@ -81,8 +81,8 @@ find_server(source *s, PGconn *connection)
 	PQclear(rows);
 	free(s->address);
 	/* older libpqs have NULL for a port that was given as '' */
-	s->address = text_of("host=%s port=%s dbname=%s", PQhost(connection), PQport(connection) != NULL ? PQport(connection) : "",
-						 PQdb(connection));
+	s->address = text_of("host=%s port=%s dbname=%s", PQhost(s->connection), PQport(s->connection) != NULL ? PQport(s->connection) : "",
+						 PQdb(s->connection));
 	if (s->known_system[0] == '\0' || strcmp(s->news.system, s->known_system) == 0)
 		return true;
 	complain("another server answers than the one before; if it took that one's place, begin anew, an export with --new-source");
@@ -148,10 +148,10 @@ source_fill(source *s, list_image *whole, bool fewer, whole_reason fitting)
  * ------------------------------------------------------------------------ */
 
 bool
-source_begin(source *s, PGconn *connection)
+source_begin(source *s)
 {
 	const char *name = s->plan.list != NULL ? s->plan.list : s->plan.index;
-	char	   *quoted = PQescapeLiteral(connection, name, strlen(name));
+	char	   *quoted = PQescapeLiteral(s->connection, name, strlen(name));
 	/* nothing has a name that is no text in the connection's encoding */
 	char	   *literal = text_of("%s", quoted != NULL ? quoted : "NULL");
 	bool		found;
@@ -163,10 +163,10 @@ source_begin(source *s, PGconn *connection)
 	free(s->news.name);
 	s->token = s->index = s->news.name = NULL;
 	s->changes_xmin = 0;
-	found = find_server(s, connection);
+	found = find_server(s);
 	if (s->plan.list == NULL)
 	{
-		found = found && index_begin(s, connection, literal);
+		found = found && index_begin(s, literal);
 		free(literal);
 		return found;
 	}
@@ -176,17 +176,17 @@ source_begin(source *s, PGconn *connection)
 }
 
 bool
-source_look(source *s, PGconn *connection)
+source_look(source *s)
 {
 	double		begun = monotonic_seconds();
 	bool		list = s->plan.list != NULL;
 	bool		well;
 
 	s->reason = "no-look";
-	well = server_command(connection, list ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN") &&
-		server_command(connection, "SET LOCAL search_path = pg_catalog") &&
-		find_server(s, connection) && (list ? list_look(s, connection) : index_look(s, connection)) &&
-		server_command(connection, "COMMIT");
+	well = server_command(s->connection, list ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN") &&
+		server_command(s->connection, "SET LOCAL search_path = pg_catalog") &&
+		find_server(s) && (list ? list_look(s) : index_look(s)) &&
+		server_command(s->connection, "COMMIT");
 	s->counts.seconds += monotonic_seconds() - begun;
 	s->counts.looks++;
 	return well;
@@ -203,6 +203,7 @@ source_forget_news(source *s)
 void
 source_free(source *s)
 {
+	PQfinish(s->connection);
 	image_free(&s->news.image);
 	entries_free(&s->news.changes.all);
 	entries_free(&s->news.changes.news);

@@ -83,6 +83,7 @@ typedef struct source
 	char		known_system[64];	/* the server's identifier; "": any is right */
 
 	/* The server */
+	PGconn	   *connection;		/* NULL: none that is of use */
 	char	   *schema;			/* the extension's, quoted */
 	char	   *index;			/* name with its schema, as a literal; or the list's name as one */
 	char	   *address;		/* where it is, for people */
@@ -101,10 +102,10 @@ typedef struct source
  * ------------------------------------------------------------------------ */
 
 /* Finds all that is needed on a new connection, whose first look asks for all. */
-extern bool source_begin(source *s, PGconn *connection);
+extern bool source_begin(source *s);
 
 /* Takes what is new into the image. */
-extern bool source_look(source *s, PGconn *connection);
+extern bool source_look(source *s);
 
 /* All that is new was passed on. */
 extern void source_forget_news(source *s);
@@ -166,9 +167,8 @@ extern bool server_stream(PGconn *connection, const char *sql,
  * ------------------------------------------------------------------------ */
 
 /* Finds the index of this name, a literal. */
-extern bool index_begin(source *s, PGconn *connection, const char *name);
-extern bool index_look(source *s, PGconn *connection);
-
-extern bool list_look(source *s, PGconn *connection);
+extern bool index_begin(source *s, const char *name);
+extern bool index_look(source *s);
+extern bool list_look(source *s);
 
 #endif							/* CLI_SOURCE_H */
