@@ -144,8 +144,9 @@ pull_refuse(follower *f, const char *reason, const char *text)
 	return complain("%s: refused: %s", f->plan->out, text);
 }
 
-bool
-pull_check_name(follower *f, const char *name)
+/* Refuses a list of this name where FILE is another one. */
+static bool
+check_name(follower *f, const char *name)
 {
 	const feed_who *who = &f->file.kept.who;
 
@@ -163,7 +164,7 @@ pull_check_list(follower *f, const char *name, const uint8_t *identity, const ch
 		snprintf(text, sizeof text, "it is the list \"%s\", not \"%s\"", name, f->plan->name);
 		return pull_refuse(f, "identity", text);
 	}
-	return pull_check_name(f, name) &&
+	return check_name(f, name) &&
 		(who->parts == 0 || f->plan->allow_older || memcmp(who->identity, identity, FEED_IDENTITY_BYTES) == 0 ||
 		 pull_refuse(f, "identity", other));
 }
@@ -278,7 +279,7 @@ command_pull(int argc, char **argv)
 		messages_have_time();
 	/* another list's file isn't touched, where that can be known before the first look */
 	if (file_open(&f.file, plan.out))
-		status = name != NULL && !pull_check_name(&f, name) ? STATUS_NO : plan.url != NULL ? follow_url(&f) : follow_server(&f);
+		status = name != NULL && !check_name(&f, name) ? STATUS_NO : plan.url != NULL ? follow_url(&f) : follow_server(&f);
 	file_close(&f.file);
 	if (!plan.follow && stop_requested())
 		stop_die();

@@ -69,9 +69,6 @@ struct follower
 /* What a look found is not used: says so, and returns false. */
 extern bool pull_refuse(follower *f, const char *reason, const char *text);
 
-/* The same if FILE is another list than the one of this name. */
-extern bool pull_check_name(follower *f, const char *name);
-
 /* The same if what was looked at is another list than was asked for or is here; other says what it is of another identity. */
 extern bool pull_check_list(follower *f, const char *name, const uint8_t *identity, const char *other);
 
