@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "ask.h"
-#include "bf_filter.h"
 #include "bf_hashlist.h"
 #include "bf_sizing.h"
 
@@ -162,39 +161,45 @@ add_to_part(lbf_part *part, uint32_t type, const uint64_t *hashes, size_t count)
 }
 
 static void
-add_to_set(bloomfilter *filter, uint32_t type, lbf_chunk *chunk)
+add_to_set(bloomfilter *filter, uint32_t type, const uint64_t *hashes, size_t count)
 {
-	lbf_group	group;
+	size_t		i;
 
-	lbf_chunk_assign(chunk, filter->open_parts);
-	while (lbf_chunk_take(chunk, &group))
-		add_to_part(&filter->part[group.part], type, group.hashes, group.count);
+	for (i = 0; i < count + BF_HASHES_AHEAD; i++)
+	{
+		lbf_part   *part;
+
+		if (i < count)
+			lbf_fetch(filter, hashes[i]);
+		if (i < BF_HASHES_AHEAD)
+			continue;
+		part = &filter->part[lbf_part_of(filter, hashes[i - BF_HASHES_AHEAD])];
+		add_to_part(part, type, &hashes[i - BF_HASHES_AHEAD], 1);
+	}
 }
 
 static bool
-add_to_list(lbf_hashes *list, const lbf_chunk *chunk)
+add_to_list(lbf_hashes *list, const uint64_t *hashes, size_t count)
 {
-	if (!grow_list(list, chunk->count))
+	if (!grow_list(list, count))
 		return false;
-	memcpy(list->hashes + list->count, chunk->hashes, chunk->count * sizeof chunk->hashes[0]);
-	list->count += chunk->count;
+	memcpy(list->hashes + list->count, hashes, count * sizeof hashes[0]);
+	list->count += count;
 	return true;
 }
 
 /* False where there is no memory. */
 static bool
-add_chunk(bloomfilter_builder *builder, uint32_t type, lbf_chunk *chunk)
+add_hashes(bloomfilter_builder *builder, uint32_t type, const uint64_t *hashes, size_t count)
 {
-	bloomfilter *filter = builder->filter;
-
-	if (chunk->count == 0)
+	if (count == 0)
 		return true;
-	if (filter == NULL && !add_to_list(&builder->lists[builder->adding], chunk))
+	if (builder->filter != NULL && builder->filter->open_parts == 1)
+		add_to_part(&builder->filter->part[0], type, hashes, count);
+	else if (builder->filter != NULL)
+		add_to_set(builder->filter, type, hashes, count);
+	else if (!add_to_list(&builder->lists[builder->adding], hashes, count))
 		return false;
-	if (filter != NULL && filter->open_parts > 1)
-		add_to_set(filter, type, chunk);
-	else if (filter != NULL)
-		add_to_part(&filter->part[0], type, chunk->hashes, chunk->count);
 	builder->key_type = type;
 	return true;
 }
@@ -230,7 +235,7 @@ add_batch(bloomfilter_builder *builder, const lbf_keys *keys, size_t count,
 	int			code = check_builder(builder, (unsigned) keys->type);
 	uint32_t	type = builder->key_type;
 	size_t		done = 0;
-	lbf_chunk	chunk;
+	uint64_t	hashes[LBF_CHUNK];
 
 	if (type == BF_KEY_NONE && count > 0)
 		type = type_of_keys(keys);
@@ -238,9 +243,9 @@ add_batch(bloomfilter_builder *builder, const lbf_keys *keys, size_t count,
 	{
 		size_t		length = count - done < LBF_CHUNK ? count - done : LBF_CHUNK;
 
-		chunk.count = lbf_hash_keys(keys, done, length, type, builder->seed, chunk.hashes, &code);
-		if (add_chunk(builder, type, &chunk))
-			done += chunk.count;
+		length = lbf_hash_keys(keys, done, length, type, builder->seed, hashes, &code);
+		if (add_hashes(builder, type, hashes, length))
+			done += length;
 		else
 			code = BLOOMFILTER_ERR_NO_MEMORY;
 	}
