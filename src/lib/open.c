@@ -79,7 +79,7 @@ map(bloomfilter *filter, const opening *o)
 
 	if (start == MAP_FAILED)
 		return lbf_fail_system(o->detail, o->path, "map file");
-	filter->mapped = (lbf_bytes) {start, (size_t) o->length, LBF_MAPPED};
+	filter->mapped = (lbf_bytes) {start, (size_t) o->length, false};
 	if (o->paged)
 		filter->page = start;
 	return BLOOMFILTER_OK;
@@ -146,10 +146,8 @@ take_bytes(const bloomfilter *filter, const opening *o, uint64_t at, lbf_part *p
 		part->bytes.start = filter->mapped.start + at;
 		return BLOOMFILTER_OK;
 	}
-	part->bytes.start = lbf_allocate(part->bytes.length);
-	if (part->bytes.start == NULL)
+	if (!lbf_allocate(&part->bytes, part->bytes.length))
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
-	part->bytes.owner = LBF_ALLOCATED;
 	return read_at(o, part->bytes.start, part->bytes.length, at);
 }
 
@@ -199,10 +197,9 @@ take_changes(bloomfilter *filter, const opening *o)
 		changes->slots = length == 0 ? NULL : filter->page + feed_table_at(&o->who);
 		return BLOOMFILTER_OK;
 	}
-	copy = lbf_allocate(FEED_PAGE + length);
-	if (copy == NULL)
+	if (!lbf_allocate(&changes->copy, FEED_PAGE + length))
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
-	changes->copy = (lbf_bytes) {copy, FEED_PAGE + length, LBF_ALLOCATED};
+	copy = changes->copy.start;
 	changes->page = copy;
 	changes->slots = length == 0 ? NULL : copy + FEED_PAGE;
 	/* as it was opened: it may have more entries than it counts, and never less */
@@ -276,7 +273,7 @@ open_file(opening *o, const struct stat *st, bloomfilter **result)
 	filter = lbf_handle_create(o->who.parts);
 	if (filter == NULL)
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
-	filter->stamp = lbf_stamp_of(st);
+	filter->stamp = *st;
 	filter->uncounted = (o->flags & BLOOMFILTER_SKIP_COUNT) != 0;
 	if (o->paged)
 	{
@@ -324,20 +321,18 @@ bloomfilter_open(const char *path, unsigned flags, bloomfilter **filter, bloomfi
 	return code;
 }
 
-/* Gives a part the caller's bytes, which are never written to, or a copy of them. */
-static int
+/* Gives a part the caller's bytes, which are never written to, or a copy of them; false: no memory. */
+static bool
 take_memory(lbf_part *part, const void *bytes, size_t length, unsigned flags)
 {
-	part->bytes = (lbf_bytes) {(uint8_t *) (uintptr_t) bytes, length, LBF_BORROWED};
+	part->bytes = (lbf_bytes) {(uint8_t *) (uintptr_t) bytes, length, false};
 	/* What can't be a filter is not copied, but refused afterwards. */
 	if ((flags & BLOOMFILTER_COPY) == 0 || length == 0 || length > BF_MAX_BYTES)
-		return BLOOMFILTER_OK;
-	part->bytes.start = lbf_allocate(length);
-	if (part->bytes.start == NULL)
-		return BLOOMFILTER_ERR_NO_MEMORY;
-	part->bytes.owner = LBF_ALLOCATED;
+		return true;
+	if (!lbf_allocate(&part->bytes, length))
+		return false;
 	memcpy(part->bytes.start, bytes, length);
-	return BLOOMFILTER_OK;
+	return true;
 }
 
 int
@@ -350,7 +345,7 @@ bloomfilter_open_memory(const void *bytes, size_t length, unsigned flags, bloomf
 	if ((bytes == NULL && length > 0) || result == NULL || (flags & ~ALL_FLAGS) != 0)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
 	filter = lbf_handle_create(1);
-	if (filter == NULL || take_memory(&filter->part[0], bytes, length, flags) != BLOOMFILTER_OK)
+	if (filter == NULL || !take_memory(&filter->part[0], bytes, length, flags))
 		code = lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL);
 	else
 		code = check_parts(filter, flags, NULL, detail);
