@@ -16,7 +16,7 @@
 static inline bool
 lbf_has_changes(const bloomfilter *filter)
 {
-	return filter->changes.page != NULL && !feed_is_zero(filter->changes.page, FEED_TABLE_COUNT);
+	return filter->changes.page != NULL && feed_load(filter->changes.page, FEED_TABLE_COUNT) != 0;
 }
 
 /* Fetches what lbf_change_of reads of most keys. */

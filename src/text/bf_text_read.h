@@ -10,31 +10,19 @@
 
 #include "bf_text.h"
 
-typedef const char *(*bf_text_reader) (const char *text, size_t length,
-									   uint8_t *bytes, size_t *key_length);
+typedef const char *bf_text_reader(const char *text, size_t length, uint8_t *bytes, size_t *key_length);
 
-extern const char *bf_text_integer(const char *text, size_t length,
-								   uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_numeric(const char *text, size_t length,
-								   uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_float(const char *text, size_t length,
-								 uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_real(const char *text, size_t length,
-								uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_bytea(const char *text, size_t length,
-								 uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_uuid(const char *text, size_t length,
-								uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_date(const char *text, size_t length,
-								uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_timestamp(const char *text, size_t length,
-									 uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_timestamptz(const char *text, size_t length,
-									   uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_inet(const char *text, size_t length,
-								uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_macaddr(const char *text, size_t length,
-								   uint8_t *bytes, size_t *key_length);
+extern bf_text_reader bf_text_integer;
+extern bf_text_reader bf_text_numeric;
+extern bf_text_reader bf_text_float;
+extern bf_text_reader bf_text_real;
+extern bf_text_reader bf_text_bytea;
+extern bf_text_reader bf_text_uuid;
+extern bf_text_reader bf_text_date;
+extern bf_text_reader bf_text_timestamp;
+extern bf_text_reader bf_text_timestamptz;
+extern bf_text_reader bf_text_inet;
+extern bf_text_reader bf_text_macaddr;
 
 /* Room for the key of a numeric, which an exponent makes longer than its text. */
 extern size_t bf_text_numeric_room(const char *text, size_t length);
