@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "bf_text_read.h"
-#include "bf_utf8.h"
 
 /* By key type; text has none, since it is its own key. */
 static bf_text_reader *const readers[] = {
