@@ -97,12 +97,10 @@ is_right_name(const uint8_t *field)
 
 /* Of the table's slots log2, or 0; a file of version 2 has none. */
 static bool
-read_slots(const uint8_t *page, feed_who *who)
+are_right_slots(const feed_who *who)
 {
-	uint32_t	log2_slots = (uint32_t) bf_load_le(page + AT_SLOTS, 4);
-
-	who->log2_slots = log2_slots;
-	return log2_slots == 0 || (who->tracked && log2_slots >= FEED_LEAST_SLOTS && log2_slots <= FEED_MOST_SLOTS);
+	return who->log2_slots == 0 ||
+		(who->tracked && who->log2_slots >= FEED_LEAST_SLOTS && who->log2_slots <= FEED_MOST_SLOTS);
 }
 
 static const feed_rule
@@ -134,7 +132,8 @@ feed_who_read(const uint8_t *page, uint64_t length, feed_who *who)
 		return &is_cut;
 	read.parts = (uint32_t) bf_load_le(page + AT_PARTS, 4);
 	read.tracked = version == TRACKED_VERSION;
-	if (read.parts < 1 || read.parts > BF_MAX_PARTS || !read_slots(page, &read) ||
+	read.log2_slots = (uint32_t) bf_load_le(page + AT_SLOTS, 4);
+	if (read.parts < 1 || read.parts > BF_MAX_PARTS || !are_right_slots(&read) ||
 		!is_right_name(page + AT_NAME) || !are_zeros(page + AT_NAME_END, AT_CHECKSUM - AT_NAME_END))
 		return &is_wrong;
 	read.epoch = bf_load_le64(page + AT_EPOCH);

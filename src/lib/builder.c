@@ -290,17 +290,16 @@ bloomfilter_builder_add_int64(bloomfilter_builder *builder, int64_t value)
 
 /* Sizes the filter for the hashes in the list and adds them. */
 static int
-build_from_list(bloomfilter_builder *builder, bloomfilter_detail *detail)
+build_from_list(bloomfilter_builder *builder)
 {
 	lbf_hashes *list = &builder->lists[0];
 	int			code;
 
 	list->count = bf_hashlist_unique(list->hashes, list->count, NULL);
 	code = make_filter(list->count > 0 ? list->count : 1, builder->rate, builder->seed, 1, &builder->filter);
-	if (code != BLOOMFILTER_OK)
-		return lbf_fail(detail, code, NULL);
-	add_to_part(&builder->filter->part[0], builder->key_type, list->hashes, list->count);
-	return BLOOMFILTER_OK;
+	if (code == BLOOMFILTER_OK)
+		add_to_part(&builder->filter->part[0], builder->key_type, list->hashes, list->count);
+	return code;
 }
 
 /* ------------------------------------------------------------------------
@@ -403,7 +402,7 @@ build_levels(bloomfilter_builder *builder, uint64_t *in, uint64_t least[BF_EXACT
 }
 
 static int
-build_exact(bloomfilter_builder *builder, bloomfilter_detail *detail)
+build_exact(bloomfilter_builder *builder)
 {
 	lbf_hashes *members = &builder->lists[0];
 	lbf_hashes *others = &builder->lists[1];
@@ -418,7 +417,7 @@ build_exact(bloomfilter_builder *builder, bloomfilter_detail *detail)
 	while (code == BLOOMFILTER_OK && !build_levels(builder, in, least, &code))
 		;
 	free(in);
-	return code == BLOOMFILTER_OK ? code : lbf_fail(detail, code, NULL);
+	return code;
 }
 
 int
@@ -430,9 +429,9 @@ bloomfilter_builder_finish(bloomfilter_builder *builder, bloomfilter **filter,
 	if (builder->finished || filter == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
 	if (builder->filter == NULL)
-		code = builder->exact ? build_exact(builder, detail) : build_from_list(builder, detail);
+		code = builder->exact ? build_exact(builder) : build_from_list(builder);
 	if (code != BLOOMFILTER_OK)
-		return code;
+		return lbf_fail(detail, code, NULL);
 	lbf_handle_seal(builder->filter);
 	*filter = builder->filter;
 	builder->filter = NULL;

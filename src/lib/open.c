@@ -120,7 +120,7 @@ read_header(const opening *o, uint64_t at, uint64_t left, lbf_part *part)
 
 /* That a part is the one of this number, and like those before it. */
 static int
-check_member(const bloomfilter *filter, uint32_t number, uint32_t *key_type, const opening *o)
+check_member(bloomfilter *filter, uint32_t number, const opening *o)
 {
 	const bf_header *header = &filter->part[number].shape.level[0];
 
@@ -130,9 +130,9 @@ check_member(const bloomfilter *filter, uint32_t number, uint32_t *key_type, con
 		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "some parts are exact and some are not");
 	if (header->seed != filter->part[0].shape.level[0].seed)
 		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "parts have different seeds");
-	if (*key_type == BF_KEY_NONE)
-		*key_type = header->key_type;
-	else if (header->key_type != BF_KEY_NONE && header->key_type != *key_type)
+	if (filter->key_type == BF_KEY_NONE)
+		filter->key_type = header->key_type;
+	else if (header->key_type != BF_KEY_NONE && header->key_type != filter->key_type)
 		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "parts hold keys of different types");
 	return BLOOMFILTER_OK;
 }
@@ -155,7 +155,6 @@ static int
 take_parts(bloomfilter *filter, const opening *o)
 {
 	uint64_t	at = 0;
-	uint32_t	key_type = BF_KEY_NONE;
 	uint32_t	i;
 	int			code;
 
@@ -170,7 +169,7 @@ take_parts(bloomfilter *filter, const opening *o)
 		if (code == BLOOMFILTER_OK && i == 0 && (o->flags & BLOOMFILTER_COPY) == 0)
 			code = map(filter, o);
 		if (code == BLOOMFILTER_OK && o->paged)
-			code = check_member(filter, i, &key_type, o);
+			code = check_member(filter, i, o);
 		if (code == BLOOMFILTER_OK)
 			code = take_bytes(filter, o, at, part);
 		if (code != BLOOMFILTER_OK)
