@@ -45,11 +45,7 @@ bfpg_seconds_since(TimestampTz start)
 Expr *
 bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter)
 {
-	BfpgCall	call = {
-		key == NULL ? F_COUNT_ : F_COUNT_ANY, key == NULL ? NIL : list_make1(key), filter
-	};
-
-	return bfpg_source_aggregate(source, &call);
+	return bfpg_source_aggregate(source, key == NULL ? F_COUNT_ : F_COUNT_ANY, key == NULL ? NIL : list_make1(key), filter);
 }
 
 static Oid
@@ -64,12 +60,9 @@ pass_aggregate(const BfpgSource *source)
 static List *
 pass_expressions(const BfpgSource *source)
 {
-	BfpgCall	call = {
-		pass_aggregate(source),
-		list_make3(bfpg_source_parameter(1, BYTEAOID), bfpg_source_key(source), bfpg_source_member(source)), NULL
-	};
+	List	   *arguments = list_make3(bfpg_source_parameter(1, BYTEAOID), bfpg_source_key(source), bfpg_source_member(source));
 
-	return list_make1(bfpg_source_aggregate(source, &call));
+	return list_make1(bfpg_source_aggregate(source, pass_aggregate(source), arguments, NULL));
 }
 
 /* The ticket is the argument.  The server's log may have it, where it is of no use after the pass. */
@@ -196,8 +189,8 @@ check_memory(const BfpgPublication *list, const bf_shape *shape)
 static void
 read_filters(BfpgPublication *list)
 {
-	const BfpgShared *shared = list->made.build->shared;
-	uint32		key_type = pg_atomic_read_u32(&shared->head->key_type);
+	BfpgShared *shared = list->made.build->shared;
+	uint32		key_type = pg_atomic_read_u32(&shared->key_type);
 	int32		part;
 
 	/* keys come by day to a list that has none yet, and a host knows by its filters alone how they are to be read */
@@ -209,7 +202,7 @@ read_filters(BfpgPublication *list)
 		bf_header  *header = &shape->level[0];
 		unsigned	level;
 
-		*shape = shared->head->shape;
+		*shape = shared->shape;
 		header->bits_set = bf_count_bits(bfpg_shared_blocks(shared, (uint32) part), bf_blocks_bytes(header), bfpg_tick);
 		for (level = 0; level < shape->levels; level++)
 		{
@@ -225,7 +218,7 @@ read_filters(BfpgPublication *list)
 static void
 finish_shared(BfpgPublication *list)
 {
-	const BfpgShared *shared = list->made.build->shared;
+	BfpgShared *shared = list->made.build->shared;
 	int32		part;
 
 	for (part = 0; part < list->made.count; part++)
@@ -246,14 +239,13 @@ static void
 leave_workers_out(const BfpgPublication *list, const bf_shape *shape)
 {
 	BfpgBuild  *build = list->made.build;
-	char	   *reason;
+	const char *lack = bfpg_source_processes(build->plan) == 1 ? NULL : bfpg_shared_lack(bfpg_shared_bytes(shape));
 
-	if (bfpg_source_processes(build->plan) == 1 ||
-		bfpg_shared_has_room(bfpg_shared_bytes(shape), &reason))
+	if (lack == NULL)
 		return;
 	ereport(LOG,
 			(errmsg("list \"%s\" is built by one process in its own memory, as there is too little that is shared", list->name),
-			 errdetail_internal("%s", reason),
+			 errdetail_internal("%s", lack),
 			 errhint("Enlarge /dev/shm, which containers limit to 64 MB unless they are told otherwise.")));
 	build->plan = plan_pass(build->source, false);
 }

@@ -189,7 +189,7 @@ extern void bfpg_publish_hold(const BfpgPublication *list);
 extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
 
 /* Publishes in transactions of its own, for a procedure that may end them. */
-extern void bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list));
+extern void bfpg_publish_run(BfpgPublication *list);
 
 /* Begins what a call does to a list, its first argument, and throws where the caller may not. */
 extern void bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed);
@@ -197,7 +197,11 @@ extern void bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, B
 /* Whether the caller leaves transactions to the procedure. */
 extern bool bfpg_may_end_transaction(FunctionCallInfo fcinfo);
 
-extern void bfpg_publish_refresh(BfpgPublication *list);
+/*
+ * Publishes by the query that the caller gives, or by the one that was kept, with the settings of that time:
+ * in the transaction that has the snapshot and the lock.
+ */
+extern void bfpg_publish_query(BfpgPublication *list);
 
 /* Removes changes that the generations of a list have absorbed, or all where the list is dropped. */
 extern void bfpg_absorb_prune(const BfpgPlace *place, const char *name);
@@ -239,9 +243,6 @@ extern void bfpg_track_check_only_table(const BfpgPublication *list, Oid table);
  */
 extern void bfpg_track_check_may_drop(const BfpgPublication *list);
 extern void bfpg_track_drop_triggers(const BfpgPublication *list);
-
-/* Runs a statement with the caller's rights. */
-extern void bfpg_run_as_caller(const char *sql, int expected);
 
 /* Throws where a plan reads rows that may be older than its snapshot. */
 extern void bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan);

@@ -88,7 +88,7 @@ keep_error(const BfpgPublication *list, ErrorData *error)
 
 /* In a subtransaction; returns the error that rolled it back, or NULL. */
 static ErrorData *
-try_publish(BfpgPublication *list, void (*publish) (BfpgPublication *list))
+try_publish(BfpgPublication *list)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -98,7 +98,7 @@ try_publish(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		publish(list);
+		bfpg_publish_query(list);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -115,7 +115,7 @@ try_publish(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 }
 
 void
-bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
+bfpg_publish_run(BfpgPublication *list)
 {
 	ErrorData  *volatile error = NULL;
 
@@ -134,7 +134,7 @@ bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 		bfpg_publish_write_run(list, false, NULL);
 		bfpg_absorb_prune(&list->place, list->name);
 		begin_publishing(list);
-		error = try_publish(list, publish);
+		error = try_publish(list);
 		if (error != NULL)
 			keep_error(list, error);
 	}

@@ -6,7 +6,6 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -179,15 +178,15 @@ bfpg_source_parameter(int number, Oid type)
 
 /* The keys are the only arguments that may have a collation. */
 Expr *
-bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *call)
+bfpg_source_aggregate(const BfpgSource *source, Oid function, List *arguments, Expr *filter)
 {
 	Aggref	   *aggregate = makeNode(Aggref);
 	ListCell   *cell;
 
-	aggregate->aggfnoid = call->function;
-	aggregate->aggtype = get_func_rettype(call->function);
+	aggregate->aggfnoid = function;
+	aggregate->aggtype = get_func_rettype(function);
 	aggregate->inputcollid = source->collation;
-	foreach(cell, call->arguments)
+	foreach(cell, arguments)
 	{
 		Expr	   *argument = lfirst(cell);
 
@@ -195,8 +194,8 @@ bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *call)
 								  makeTargetEntry(argument, foreach_current_index(cell) + 1, NULL, false));
 		aggregate->aggargtypes = lappend_oid(aggregate->aggargtypes, exprType((Node *) argument));
 	}
-	aggregate->aggfilter = call->filter;
-	aggregate->aggstar = call->arguments == NIL;
+	aggregate->aggfilter = filter;
+	aggregate->aggstar = arguments == NIL;
 	aggregate->aggkind = AGGKIND_NORMAL;
 	aggregate->aggsplit = AGGSPLIT_SIMPLE;
 	aggregate->aggno = -1;
@@ -234,23 +233,6 @@ bfpg_source_select(const BfpgSource *source, Query *inner, List *expressions)
 	query->stmt_len = source->query->stmt_len;
 	free_parsestate(state);
 	query->hasAggs = contain_aggs_of_level((Node *) query->targetList, 0);
-	return query;
-}
-
-Query *
-bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions)
-{
-	Query	   *query = bfpg_source_select(source, inner, expressions);
-	SortGroupClause *clause = makeNode(SortGroupClause);
-
-	if (IsA(linitial(expressions), Const))
-		return query;
-	linitial_node(TargetEntry, query->targetList)->ressortgroupref = 1;
-	clause->tleSortGroupRef = 1;
-	clause->eqop = Int4EqualOperator;
-	clause->sortop = Int4LessOperator;
-	clause->hashable = true;
-	query->groupClause = list_make1(clause);
 	return query;
 }
 

@@ -32,14 +32,6 @@ typedef struct BfpgSource
 	Snapshot	snapshot;		/* all runs see the same */
 } BfpgSource;
 
-/* An aggregate's call. */
-typedef struct BfpgCall
-{
-	Oid			function;
-	List	   *arguments;
-	Expr	   *filter;			/* FILTER (WHERE ...), or NULL */
-} BfpgCall;
-
 /*
  * Reads the text of a query.  Throws unless it is one query that returns one column, or a second
  * one that is a boolean, and changes nothing.  The snapshot of the transaction, which must have one for all of its
@@ -62,14 +54,11 @@ extern Expr *bfpg_source_member(const BfpgSource *source);
 /* A parameter of a statement, by its number from 1 on. */
 extern Expr *bfpg_source_parameter(int number, Oid type);
 
-/* An aggregate as an expression of a statement. */
-extern Expr *bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *call);
+/* An aggregate as an expression of a statement; filter is its FILTER clause, or NULL. */
+extern Expr *bfpg_source_aggregate(const BfpgSource *source, Oid function, List *arguments, Expr *filter);
 
 /* SELECT of these expressions FROM an inner statement, NULL: the query. */
 extern Query *bfpg_source_select(const BfpgSource *source, Query *inner, List *expressions);
-
-/* The same with GROUP BY the first, an integer, unless it is a constant. */
-extern Query *bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions);
 
 /*
  * Plans a statement, which it changes.  Other engines can't run a plan that was made

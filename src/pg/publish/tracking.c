@@ -242,15 +242,6 @@ bfpg_track_check_only_table(const BfpgPublication *list, Oid table)
 }
 
 void
-bfpg_run_as_caller(const char *sql, int expected)
-{
-	int			status = SPI_execute(sql, false, 0);
-
-	if (status != expected)
-		elog(ERROR, "SPI_execute returned %s", SPI_result_code_string(status));
-}
-
-void
 bfpg_track_check_may_drop(const BfpgPublication *list)
 {
 	const SPITupleTable *triggers = find_triggers(&list->place, list->name);
@@ -278,5 +269,5 @@ bfpg_track_drop_triggers(const BfpgPublication *list)
 	uint64		i;
 
 	for (i = 0; i < triggers->numvals; i++)
-		bfpg_run_as_caller(SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP), SPI_OK_UTILITY);
+		(void) SPI_execute(SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP), false, 0);
 }
