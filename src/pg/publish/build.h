@@ -53,7 +53,7 @@ typedef struct BfpgShared
 	int			processes;		/* that may set bits; 1: the creator alone, in its own memory */
 	BfpgPassMode mode;			/* what is done with the keys */
 	BfpgTicket	ticket;			/* of this pass */
-	pg_atomic_uint64 rows;		/* that were read, for progress.c */
+	pg_atomic_uint64 rows;		/* that were read */
 	pg_atomic_uint32 key_type;	/* BF_KEY_NONE while there is no key */
 	bf_shape	shape;			/* of each part, but for key_type and part */
 	LWLockPadded locks[BFPG_REGION_LOCKS];
@@ -74,16 +74,7 @@ extern const char *bfpg_shared_lack(double bytes);
  */
 extern BfpgShared *bfpg_shared_create(const bf_shape *shape, Oid type, int processes);
 
-/*
- * Between the two this is done with keys, and a ticket is of use.  end takes what begin returned,
- * and is called after an error, too.
- */
-extern BfpgShared *bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode);
-extern void bfpg_shared_end(BfpgShared *shared, BfpgShared *outer);
-
 extern void bfpg_shared_free(BfpgShared *shared);
-
-extern bytea *bfpg_shared_ticket(const BfpgShared *shared);
 
 /*
  * Finds the filters of a ticket; a worker attaches to them, until it ends.  Throws unless they are
@@ -158,7 +149,7 @@ extern void bfpg_publish_check(BfpgPublication *list);
 extern double bfpg_seconds_since(TimestampTz start);
 
 /*
- * What a publish with verbose tells: that a phase begins, how many rows all processes have read in it,
+ * run.c, what a publish with verbose tells: that a phase begins, how many rows all processes have read in it,
  * and at the end what has come out, and when writing began.
  */
 extern void bfpg_progress_begin(const BfpgPublication *list, const char *phase);

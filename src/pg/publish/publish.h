@@ -231,9 +231,6 @@ extern List *bfpg_track_tables(const BfpgPublication *list);
 /* Tells where the list's triggers are not those of the table that its query, which was run, reads. */
 extern void bfpg_track_tell_tables(const BfpgPublication *list);
 
-/* Whether a table has its trigger of rows for the list, and that is enabled, or fired always. */
-extern bool bfpg_track_fires(const BfpgPublication *list, Oid relation, bool always);
-
 /* Throws where another table tracks the list: one table has one row for a key, two have two. */
 extern void bfpg_track_check_only_table(const BfpgPublication *list, Oid table);
 
@@ -301,13 +298,8 @@ extern void bfpg_definition_roll_back(const BfpgPlace *place, const char *name);
 extern void bfpg_definition_give(const BfpgPlace *place, const char *name, Oid role);
 extern void bfpg_definition_drop(const BfpgPlace *place, const char *name);
 
-/* Changes of a list that is there; the lock is held. */
+/* Makes the generation before the current one; the lock is held. */
 extern void bfpg_publish_rollback(const BfpgPlace *place, const char *name);
-extern void bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity);
-extern void bfpg_publish_drop(const BfpgPlace *place, const char *name, bool in_block);
-
-/* How the list is published from the next run on; NULL: as it was. */
-extern void bfpg_publish_set_next(const BfpgPlace *place, const char *name, const NullableDatum *n, const NullableDatum *p, const NullableDatum *max_shrink);
 
 /* Tells the server's log what somebody has done to a list. */
 extern void bfpg_publish_tell(const char *name, const char *done);

@@ -1,11 +1,14 @@
 /*
  * shared.c
- *	  The filters of a list while it is published, in shared memory or in that of one process.
+ *	  The filters of a list while it is published, in shared memory or in that of one process, and what is
+ *	  done with keys and them.
  */
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "catalog/pg_type.h"
 #include "storage/dsm_impl.h"
+#include "utils/array.h"
 
 #include "bf_filter.h"
 #include "bf_key.h"
@@ -102,33 +105,39 @@ bfpg_shared_free(BfpgShared *shared)
 		dsm_detach(dsm_find_mapping(shared->ticket.segment));
 }
 
-BfpgShared *
-bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode)
+/* The ticket is the argument.  The server's log may have it, where it is of no use after the pass. */
+const int64 *
+bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, Size *hashes)
 {
+	const BfpgBuild *build = list->made.build;
 	BfpgShared *outer = current;
-
-	shared->mode = mode;
-	pg_atomic_write_u64(&shared->rows, 0);
-	make_secret(shared);
-	current = shared;
-	return outer;
-}
-
-void
-bfpg_shared_end(BfpgShared *shared, BfpgShared *outer)
-{
-	current = outer;
-	make_secret(shared);
-}
-
-bytea *
-bfpg_shared_ticket(const BfpgShared *shared)
-{
 	bytea	   *value = palloc(VARHDRSZ + sizeof(BfpgTicket));
+	const ParamExternData ticket = bfpg_parameter(BYTEAOID, PointerGetDatum(value));
+	ParamListInfo params = bfpg_parameters(1, &ticket);
+	const NullableDatum *row;
+	ArrayType  *array;
 
+	params->paramFetch = NULL;	/* it is read for each row, where a function would cost */
+	build->shared->mode = mode;
+	pg_atomic_write_u64(&build->shared->rows, 0);
+	make_secret(build->shared);
 	SET_VARSIZE(value, VARHDRSZ + sizeof(BfpgTicket));
-	memcpy(VARDATA(value), &shared->ticket, sizeof(BfpgTicket));
-	return value;
+	memcpy(VARDATA(value), &build->shared->ticket, sizeof(BfpgTicket));
+	current = build->shared;
+	PG_TRY();
+	{
+		row = bfpg_source_only_row(build->source, bfpg_source_run(build->source, build->plan, params), 1);
+	}
+	PG_FINALLY();
+	{
+		current = outer;
+		make_secret(build->shared);
+	}
+	PG_END_TRY();
+	array = DatumGetArrayTypeP(row[0].value);
+	Assert(ARR_DIMS(array)[0] >= BFPG_PASS_COUNTS && !ARR_HASNULL(array));
+	*hashes = ARR_DIMS(array)[0] - BFPG_PASS_COUNTS;
+	return (const int64 *) ARR_DATA_PTR(array);
 }
 
 pg_noreturn static void

@@ -11,7 +11,6 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/cost.h"
 #include "parser/analyze.h"
 #include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
@@ -67,16 +66,6 @@ refuse(const BfpgSource *source, const char *detail)
 			 errhint("Select the key, of an exact list the key and a boolean. A key of several columns is a row: ROW(a, b).")));
 }
 
-static RawStmt *
-parse(const BfpgSource *source)
-{
-	List	   *statements = pg_parse_query(source->text);
-
-	if (list_length(statements) != 1)
-		refuse(source, "It is not one query that returns rows and changes none.");
-	return linitial_node(RawStmt, statements);
-}
-
 /* The columns that are of the result, not just sorted by: the key, then the boolean. */
 static void
 find_columns(BfpgSource *source)
@@ -113,15 +102,18 @@ bfpg_source_read(const char *list, const char *text, Oid schema)
 {
 	BfpgSource *source = palloc0(sizeof(BfpgSource));
 	ErrorContextCallback callback;
+	List	   *statements;
 
 	source->list = list;
 	source->text = text;
 	source->schema = schema;
 	source->role = GetUserNameFromId(GetUserId(), false);
 	begin_context(source, &callback);
-	source->query = parse_analyze_fixedparams(parse(source), text, NULL, 0, NULL);
+	statements = pg_parse_query(text);
+	if (list_length(statements) == 1)
+		source->query = parse_analyze_fixedparams(linitial_node(RawStmt, statements), text, NULL, 0, NULL);
 	error_context_stack = callback.previous;
-	if (source->query->commandType != CMD_SELECT || source->query->utilityStmt != NULL ||
+	if (source->query == NULL || source->query->commandType != CMD_SELECT || source->query->utilityStmt != NULL ||
 		source->query->hasModifyingCTE)
 		refuse(source, "It is not one query that returns rows and changes none.");
 	find_columns(source);
@@ -147,20 +139,6 @@ Expr *
 bfpg_source_key(const BfpgSource *source)
 {
 	return (Expr *) makeVar(1, source->column, source->type, source->typmod, source->collation, 0);
-}
-
-Expr *
-bfpg_source_member(const BfpgSource *source)
-{
-	Expr	   *member;
-
-	if (source->member == 0)
-		return (Expr *) makeBoolConst(true, false);
-	member = (Expr *) makeVar(1, source->member, source->member_type, -1, InvalidOid, 0);
-	/* of a domain */
-	if (source->member_type != BOOLOID)
-		member = (Expr *) makeRelabelType(member, BOOLOID, -1, InvalidOid, COERCE_IMPLICIT_CAST);
-	return member;
 }
 
 Expr *
@@ -427,10 +405,4 @@ bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate, bool *remote)
 	look_at_plans(plan->subplans, &look);
 	*remote = look.remote;
 	return look.here && !look.elsewhere;
-}
-
-int
-bfpg_source_processes(PlannedStmt *plan)
-{
-	return plan->parallelModeNeeded ? 1 + Max(max_parallel_workers_per_gather, 1) : 1;
 }

@@ -48,9 +48,6 @@ extern Oid	bfpg_source_function(const BfpgSource *source, const char *name, int 
 /* The key, as a column of the statement around the query. */
 extern Expr *bfpg_source_key(const BfpgSource *source);
 
-/* The boolean beside it; of a list that is not exact true. */
-extern Expr *bfpg_source_member(const BfpgSource *source);
-
 /* A parameter of a statement, by its number from 1 on. */
 extern Expr *bfpg_source_parameter(int number, Oid type);
 
@@ -83,8 +80,5 @@ extern const NullableDatum *bfpg_source_only_row(const BfpgSource *source, List 
  * elsewhere, a foreign server or an engine whose scan has no plans of PostgreSQL's below it.
  */
 extern bool bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate, bool *remote);
-
-/* Processes that run a plan, this one included, at most for each of its parallel parts. */
-extern int	bfpg_source_processes(PlannedStmt *plan);
 
 #endif							/* BFPG_SOURCE_H */

@@ -73,7 +73,7 @@ make_triggers(const BfpgPublication *list, const TrackedTable *tracked)
 {
 	const char *function = quote_qualified_identifier(get_namespace_name(list->place.schema), "bloom_change_trigger");
 	const char *name = quote_literal_cstr(list->name);
-	bool		always = bfpg_track_fires(list, tracked->relation, true);
+	bool		always = bfpg_change_fires(tracked->relation, list->place.schema, list->name, true);
 	ListCell   *cell;
 
 	make_trigger(tracked->relation, trigger_name(list->name, "change"),
