@@ -1,9 +1,6 @@
 /*
  * bf_avx2.c
  *	  The hot operations for x86-64 with AVX2 and BMI2: eight probes at a time.
- *
- * Adding is plain C with the instructions of these processors: bits of a block are
- * set one after the other anyway, as two probes may hit the same word.
  */
 #include "bf_batch.h"
 
@@ -118,14 +115,8 @@ contains_hashes(const bf_header *header, const uint8_t *blocks,
 	bf_batch_contains(header, blocks, hashes, count, found, look);
 }
 
-KERNEL static void
-add_hashes(bf_header *header, uint8_t *blocks, const uint64_t *hashes, size_t count)
-{
-	bf_batch_add(header, blocks, hashes, count);
-}
-
 const bf_kernel_functions bf_avx2_kernel = {
-	"avx2", block_contains, contains_hashes, add_hashes
+	"avx2", block_contains, contains_hashes
 };
 
 #else

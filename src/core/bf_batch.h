@@ -1,7 +1,7 @@
 /*
  * bf_batch.h
- *	  Asking and adding many hashes, with their memory fetched ahead: the bodies
- *	  that each kernel compiles for its processor.
+ *	  Fetching the memory of many hashes ahead, and asking for them: the body that
+ *	  each kernel compiles for its processor.
  *
  * A large filter is in nobody's cache: a look-up alone costs one miss or more.
  * While one hash is looked at, the blocks of the next ones are on their way.
@@ -83,23 +83,6 @@ bf_batch_contains(const bf_header *header, const uint8_t *blocks,
 		found[i] = block_contains(blocks + bf_block_offset(&own, hashes[i]),
 								  own.log2_block_bits, own.probes, hashes[i]);
 	}
-}
-
-/* bf_add_hashes. */
-BF_INLINE void
-bf_batch_add(bf_header *header, uint8_t *blocks, const uint64_t *hashes, size_t count)
-{
-	bf_header	own = *header;
-	size_t		ahead = bf_fetch_first(&own, blocks, hashes, count);
-	size_t		i;
-
-	for (i = 0; i < count; i++)
-	{
-		if (ahead < count)
-			bf_fetch(&own, blocks, hashes[ahead++]);
-		bf_add(&own, blocks, hashes[i]);
-	}
-	header->bits_set = own.bits_set;
 }
 
 #endif							/* BF_BATCH_H */

@@ -15,12 +15,7 @@
 bf_geometry
 bf_header_geometry(const bf_header *header)
 {
-	bf_geometry geometry;
-
-	geometry.blocks = header->blocks;
-	geometry.log2_block_bits = header->log2_block_bits;
-	geometry.probes = header->probes;
-	return geometry;
+	return (bf_geometry) {header->blocks, header->log2_block_bits, header->probes};
 }
 
 double

@@ -200,6 +200,7 @@ static bf_status
 read_level(const uint8_t *bytes, bf_shape *exact, unsigned level)
 {
 	bf_header  *h = &exact->level[level];
+	bf_status	status;
 
 	*h = exact->level[0];
 	h->checksum = 0;
@@ -211,13 +212,8 @@ read_level(const uint8_t *bytes, bf_shape *exact, unsigned level)
 	h->bits_set = bf_load_le(bytes + LEVEL_BITS_SET, 8);
 	if (bf_load_le(bytes + LEVEL_ZERO, 2) != 0)
 		return BF_BAD_LEVELS;
-	if (h->probes < 1 || h->probes > BF_MAX_PROBES)
-		return BF_BAD_PROBES;
-	if (h->log2_block_bits < BF_MIN_LOG2_BLOCK || h->log2_block_bits > BF_MAX_LOG2_BLOCK)
-		return BF_BAD_BLOCK_BITS;
-	if (h->blocks < 1)
-		return BF_BAD_BLOCKS;
-	return h->bits_set > bf_total_bits(h) ? BF_BAD_BITS_SET : BF_OK;
+	status = bf_header_check_geometry(h);
+	return status == BF_OK && h->bits_set > bf_total_bits(h) ? BF_BAD_BITS_SET : status;
 }
 
 static bf_status

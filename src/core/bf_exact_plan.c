@@ -64,17 +64,16 @@ bool
 bf_exact_resize(bf_shape *exact, unsigned level, uint64_t keys, uint64_t opposite)
 {
 	bf_header  *h = &exact->level[level];
+	bf_header	sized;
 	bf_sizing	sizing;
 
 	if (!bf_size_for_rate(keys > 0 ? keys : 1, level_rate(level, keys > 0 ? keys : 1, opposite > 0 ? opposite : 1), &sizing))
 		return false;
-	/* what is larger than a header can say doesn't fit a value either */
-	if (sizing.geometry.blocks > UINT32_MAX)
-		sizing.geometry.blocks = UINT32_MAX;
-	h->probes = (uint8_t) sizing.geometry.probes;
-	h->log2_block_bits = (uint8_t) sizing.geometry.log2_block_bits;
-	h->blocks = (uint32_t) sizing.geometry.blocks;
-	h->capacity = sizing.capacity;
+	sized = bf_sizing_header(&sizing, 0);
+	h->probes = sized.probes;
+	h->log2_block_bits = sized.log2_block_bits;
+	h->blocks = sized.blocks;
+	h->capacity = sized.capacity;
 	h->bits_set = 0;
 	return true;
 }
@@ -92,8 +91,6 @@ bf_exact_plan(const bf_universe *universe, uint64_t seed, bf_shape *exact)
 	exact->levels = BF_EXACT_LEVELS;
 	if (!bf_size_for_rate(universe->members, rate, &sizing))
 		return false;
-	if (sizing.geometry.blocks > UINT32_MAX)
-		sizing.geometry.blocks = UINT32_MAX;
 	for (i = 0; i < BF_EXACT_LEVELS; i++)
 		exact->level[i] = bf_sizing_header(&sizing, seed);
 	exact->level[1].rate = exact->level[2].rate = 0;

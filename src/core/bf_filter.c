@@ -1,12 +1,28 @@
 /*
  * bf_filter.c
- *	  Combining filters.
+ *	  Adding many hashes, and combining filters.
  */
-#include "bf_filter.h"
+#include "bf_batch.h"
 
 #include <string.h>
 
 #include "bf_bits.h"
+
+void
+bf_add_hashes(bf_header *header, uint8_t *blocks, const uint64_t *hashes, size_t count)
+{
+	bf_header	own = *header;
+	size_t		ahead = bf_fetch_first(&own, blocks, hashes, count);
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+	{
+		if (ahead < count)
+			bf_fetch(&own, blocks, hashes[ahead++]);
+		bf_add(&own, blocks, hashes[i]);
+	}
+	header->bits_set = own.bits_set;
+}
 
 bool
 bf_compatible(const bf_header *a, const bf_header *b)

@@ -91,7 +91,8 @@ bf_add(bf_header *header, uint8_t *blocks, uint64_t hash)
 
 /*
  * The same for many hashes, with the memory of the next ones fetched ahead.
- * found[i] is set to 1 or 0.
+ * found[i] is set to 1 or 0.  Adding is plain C everywhere: bits of a block are set one
+ * after the other anyway, as two probes may hit the same word.
  */
 static inline void
 bf_contains_hashes(const bf_header *header, const uint8_t *blocks,
@@ -100,11 +101,7 @@ bf_contains_hashes(const bf_header *header, const uint8_t *blocks,
 	bf_kernel->contains_hashes(header, blocks, hashes, count, found);
 }
 
-static inline void
-bf_add_hashes(bf_header *header, uint8_t *blocks, const uint64_t *hashes, size_t count)
-{
-	bf_kernel->add_hashes(header, blocks, hashes, count);
-}
+extern void bf_add_hashes(bf_header *header, uint8_t *blocks, const uint64_t *hashes, size_t count);
 
 /*
  * Whether two filters can be combined: the same geometry, seed and part, and

@@ -89,9 +89,8 @@ check_identity(const uint8_t *bytes, uint64_t total_bytes)
 	return BF_OK;
 }
 
-/* The fields that give the geometry. */
-static bf_status
-check_geometry(const bf_header *header)
+bf_status
+bf_header_check_geometry(const bf_header *header)
 {
 	if (header->probes < 1 || header->probes > BF_MAX_PROBES)
 		return BF_BAD_PROBES;
@@ -141,7 +140,7 @@ bf_header_read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *hea
 	memcpy(&header->rate, &rate, sizeof rate);
 	header->bits_set = bf_load_le(bytes + AT_BITS_SET, 8);
 	header->checksum = bf_load_le(bytes + AT_CHECKSUM, 8);
-	return check_geometry(header);
+	return bf_header_check_geometry(header);
 }
 
 void

@@ -103,10 +103,11 @@ extern void bf_header_write(bf_header *header, const uint8_t *blocks,
 extern void bf_header_copy(const bf_header *header, uint8_t *bytes);
 
 /*
- * For bf_exact.c: bytes as a header, with all rules about them that come before the length's; and
- * the rules that come after it.
+ * For bf_exact.c: bytes as a header, with all rules about them that come before the length's, those
+ * about the fields of its geometry alone, too; and the rules that come after it.
  */
 extern bf_status bf_header_read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header);
+extern bf_status bf_header_check_geometry(const bf_header *header);
 extern bf_status bf_header_check_parameters(const bf_header *header);
 extern void bf_header_copy_version(const bf_header *header, unsigned version, uint8_t *bytes);
 

@@ -24,8 +24,6 @@ typedef struct bf_kernel_functions
 	void		(*contains_hashes) (const bf_header *header, const uint8_t *blocks,
 									const uint64_t *hashes, size_t count,
 									uint8_t *found);
-	void		(*add_hashes) (bf_header *header, uint8_t *blocks,
-							   const uint64_t *hashes, size_t count);
 } bf_kernel_functions;
 
 /* What this processor does best. */

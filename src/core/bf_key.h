@@ -157,6 +157,9 @@ extern bool bf_key_row_next(const uint8_t **at, const uint8_t *end,
  */
 extern bool bf_key_check(uint32_t type, const void *bytes, size_t *length, uint32_t *full);
 
+/* Whether text is UTF-8, as the Unicode Standard has it: no overlong forms, no surrogates. */
+extern bool bf_utf8_valid(const uint8_t *bytes, size_t length);
+
 /* integer, date, timestamp, timestamptz: 8 bytes, two's complement. */
 static inline size_t
 bf_key_integer(int64_t value, uint8_t *bytes)

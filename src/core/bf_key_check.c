@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#include "bf_utf8.h"
-
 static bool
 is_text(const uint8_t *bytes, size_t length)
 {

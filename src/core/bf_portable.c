@@ -41,12 +41,6 @@ contains_hashes(const bf_header *header, const uint8_t *blocks,
 	bf_batch_contains(header, blocks, hashes, count, found, block_contains);
 }
 
-static void
-add_hashes(bf_header *header, uint8_t *blocks, const uint64_t *hashes, size_t count)
-{
-	bf_batch_add(header, blocks, hashes, count);
-}
-
 const bf_kernel_functions bf_portable_kernel = {
-	"portable", block_contains, contains_hashes, add_hashes
+	"portable", block_contains, contains_hashes
 };

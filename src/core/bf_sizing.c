@@ -267,7 +267,7 @@ bf_sizing_header(const bf_sizing *sizing, uint64_t seed)
 
 	header.probes = (uint8_t) sizing->geometry.probes;
 	header.log2_block_bits = (uint8_t) sizing->geometry.log2_block_bits;
-	header.blocks = (uint32_t) sizing->geometry.blocks;
+	header.blocks = sizing->geometry.blocks > UINT32_MAX ? UINT32_MAX : (uint32_t) sizing->geometry.blocks;
 	header.parts = 1;
 	header.seed = seed;
 	header.capacity = sizing->capacity;

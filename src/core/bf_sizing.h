@@ -52,7 +52,7 @@ extern uint64_t bf_sizing_bytes(const bf_sizing *sizing);
 /* Whether it is at most BF_MAX_BYTES. */
 extern bool bf_sizing_fits(const bf_sizing *sizing);
 
-/* The header of an empty filter of a shape that fits. */
+/* The header of an empty filter of a shape.  Of one with too many blocks it has as many as it can say, which don't fit either. */
 extern bf_header bf_sizing_header(const bf_sizing *sizing, uint64_t seed);
 
 /*

@@ -6,7 +6,7 @@
  * the caller's mistake (another encoding, cut off in a character), which must
  * not be answered with "no".
  */
-#include "bf_utf8.h"
+#include "bf_key.h"
 
 #include <string.h>
 

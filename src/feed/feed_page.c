@@ -28,13 +28,13 @@ enum
 	AT_CHECKSUM = FEED_WHO_CHECKSUM
 };
 
-/* In a content's 56 bytes: serial, sum, mark, digest. */
+/* In a content's 56 bytes: serial, sum, and from here on mark and digest. */
 #define CONTENT_BYTES 56
+#define CONTENT_MARK 16
 
-/* In the 64 bytes of now: serial, sum, true_at, mark, digest. */
+/* In the 64 bytes of now true_at stands between them. */
 #define NOW_TRUE_AT 16
 #define NOW_MARK 24
-#define NOW_DIGEST 32
 
 /* In how: seven numbers, then: */
 #define HOW_REASON 56
@@ -69,21 +69,21 @@ are_zeros(const uint8_t *bytes, size_t length)
  * ------------------------------------------------------------------------ */
 
 static void
-read_content(const uint8_t *bytes, feed_content *content)
+read_content(const uint8_t *bytes, unsigned mark, feed_content *content)
 {
 	content->serial = bf_load_le64(bytes);
 	content->sum = bf_load_le64(bytes + 8);
-	content->mark = bf_load_le64(bytes + 16);
-	memcpy(content->digest, bytes + 24, FEED_DIGEST_BYTES);
+	content->mark = bf_load_le64(bytes + mark);
+	memcpy(content->digest, bytes + mark + 8, FEED_DIGEST_BYTES);
 }
 
 static void
-write_content(uint8_t *bytes, const feed_content *content)
+write_content(uint8_t *bytes, unsigned mark, const feed_content *content)
 {
 	bf_store_le64(bytes, content->serial);
 	bf_store_le64(bytes + 8, content->sum);
-	bf_store_le64(bytes + 16, content->mark);
-	memcpy(bytes + 24, content->digest, FEED_DIGEST_BYTES);
+	bf_store_le64(bytes + mark, content->mark);
+	memcpy(bytes + mark + 8, content->digest, FEED_DIGEST_BYTES);
 }
 
 /* The name ends before its field does, and behind it all is zero. */
@@ -97,12 +97,10 @@ is_right_name(const uint8_t *field)
 
 /* Of the table's slots log2, or 0; a file of version 2 has none. */
 static bool
-read_slots(const uint8_t *page, feed_who *who)
+are_right_slots(const feed_who *who)
 {
-	uint32_t	log2_slots = (uint32_t) bf_load_le(page + AT_SLOTS, 4);
-
-	who->log2_slots = log2_slots;
-	return log2_slots == 0 || (who->tracked && log2_slots >= FEED_LEAST_SLOTS && log2_slots <= FEED_MOST_SLOTS);
+	return who->log2_slots == 0 ||
+		(who->tracked && who->log2_slots >= FEED_LEAST_SLOTS && who->log2_slots <= FEED_MOST_SLOTS);
 }
 
 static const feed_rule
@@ -134,7 +132,8 @@ feed_who_read(const uint8_t *page, uint64_t length, feed_who *who)
 		return &is_cut;
 	read.parts = (uint32_t) bf_load_le(page + AT_PARTS, 4);
 	read.tracked = version == TRACKED_VERSION;
-	if (read.parts < 1 || read.parts > BF_MAX_PARTS || !read_slots(page, &read) ||
+	read.log2_slots = (uint32_t) bf_load_le(page + AT_SLOTS, 4);
+	if (read.parts < 1 || read.parts > BF_MAX_PARTS || !are_right_slots(&read) ||
 		!is_right_name(page + AT_NAME) || !are_zeros(page + AT_NAME_END, AT_CHECKSUM - AT_NAME_END))
 		return &is_wrong;
 	read.epoch = bf_load_le64(page + AT_EPOCH);
@@ -142,7 +141,7 @@ feed_who_read(const uint8_t *page, uint64_t length, feed_who *who)
 	memcpy(read.place.boot, page + AT_BOOT, FEED_BOOT_BYTES);
 	read.place.device = bf_load_le64(page + AT_DEVICE);
 	read.place.inode = bf_load_le64(page + AT_INODE);
-	read_content(page + AT_BORN, &read.born);
+	read_content(page + AT_BORN, CONTENT_MARK, &read.born);
 	memcpy(read.name, page + AT_NAME, FEED_NAME_BYTES + 1);
 	*who = read;
 	return NULL;
@@ -162,7 +161,7 @@ feed_who_write(const feed_who *who, uint8_t *bytes)
 	memcpy(bytes + AT_BOOT, who->place.boot, FEED_BOOT_BYTES);
 	bf_store_le64(bytes + AT_DEVICE, who->place.device);
 	bf_store_le64(bytes + AT_INODE, who->place.inode);
-	write_content(bytes + AT_BORN, &who->born);
+	write_content(bytes + AT_BORN, CONTENT_MARK, &who->born);
 	memcpy(bytes + AT_NAME, who->name, strlen(who->name));
 	bf_store_le64(bytes + AT_CHECKSUM, bf_hash(bytes, AT_CHECKSUM, 0));
 }
@@ -208,17 +207,6 @@ feed_lay_out(feed_part *parts, uint32_t count)
  * What, saved, how
  * ------------------------------------------------------------------------ */
 
-uint64_t
-feed_load(const uint8_t *page, unsigned at)
-{
-	uint64_t	word = __atomic_load_n((const uint64_t *) (const void *) (page + at), __ATOMIC_ACQUIRE);
-	uint8_t		bytes[8];
-
-	/* The file is little-endian everywhere. */
-	memcpy(bytes, &word, sizeof bytes);
-	return bf_load_le64(bytes);
-}
-
 void
 feed_word(uint8_t bytes[8], uint64_t value)
 {
@@ -228,23 +216,15 @@ feed_word(uint8_t bytes[8], uint64_t value)
 void
 feed_now_read(const uint8_t *page, feed_now *now)
 {
-	const uint8_t *bytes = page + FEED_NOW_AT;
-
-	now->content.serial = bf_load_le64(bytes);
-	now->content.sum = bf_load_le64(bytes + 8);
-	now->true_at = bf_load_le64(bytes + NOW_TRUE_AT);
-	now->content.mark = bf_load_le64(bytes + NOW_MARK);
-	memcpy(now->content.digest, bytes + NOW_DIGEST, FEED_DIGEST_BYTES);
+	read_content(page + FEED_NOW_AT, NOW_MARK, &now->content);
+	now->true_at = bf_load_le64(page + FEED_NOW_AT + NOW_TRUE_AT);
 }
 
 void
 feed_now_write(const feed_now *now, uint8_t bytes[FEED_NOW_BYTES])
 {
-	bf_store_le64(bytes, now->content.serial);
-	bf_store_le64(bytes + 8, now->content.sum);
+	write_content(bytes, NOW_MARK, &now->content);
 	bf_store_le64(bytes + NOW_TRUE_AT, now->true_at);
-	bf_store_le64(bytes + NOW_MARK, now->content.mark);
-	memcpy(bytes + NOW_DIGEST, now->content.digest, FEED_DIGEST_BYTES);
 }
 
 static uint64_t
@@ -266,14 +246,14 @@ feed_saved_read(const uint8_t *page, const feed_who *who, feed_content *saved)
 	memcpy(bytes, page + FEED_SAVED_AT, sizeof bytes);
 	if (bf_load_le64(bytes + CONTENT_BYTES) != saved_checksum(bytes, who))
 		return false;
-	read_content(bytes, saved);
+	read_content(bytes, CONTENT_MARK, saved);
 	return true;
 }
 
 void
 feed_saved_write(const feed_content *saved, const feed_who *who, uint8_t bytes[FEED_SAVED_BYTES])
 {
-	write_content(bytes, saved);
+	write_content(bytes, CONTENT_MARK, saved);
 	bf_store_le64(bytes + CONTENT_BYTES, saved_checksum(bytes, who));
 }
 

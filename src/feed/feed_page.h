@@ -152,19 +152,17 @@ extern uint64_t feed_table_at(const feed_who *who);
  * What, saved, how
  * ------------------------------------------------------------------------ */
 
-/*
- * One word of a mapped page, which begins at a multiple of 8 bytes: with acquire order.
- * The other way the bytes of a word, for pwrite.
- */
-extern uint64_t feed_load(const uint8_t *page, unsigned at);
-
-/* Whether such a word is 0, without a call. */
-static inline bool
-feed_is_zero(const uint8_t *page, unsigned at)
+/* One word of a mapped page or table, which begins at a multiple of 8 bytes: with acquire order. */
+static inline uint64_t
+feed_load(const uint8_t *page, unsigned at)
 {
-	return __atomic_load_n((const uint64_t *) (const void *) (page + at), __ATOMIC_ACQUIRE) == 0;
+	uint64_t	word = __atomic_load_n((const uint64_t *) (const void *) (page + at), __ATOMIC_ACQUIRE);
+
+	/* the file is little-endian everywhere */
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word);
 }
 
+/* The other way the bytes of a word, for pwrite. */
 extern void feed_word(uint8_t bytes[8], uint64_t value);
 
 /* Bytes of the page while nobody writes them, or as the last reading before they change. */

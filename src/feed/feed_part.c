@@ -144,6 +144,21 @@ feed_part_fits(const feed_part *a, const feed_part *b)
 	return fits;
 }
 
+bool
+feed_part_is(const feed_part *filter, const feed_part *here, const uint8_t *body)
+{
+	feed_part	sealed = *filter;
+
+	if (!feed_part_fits(filter, here))
+		return false;
+	/* of an exact one the whole header lies here */
+	if (feed_is_exact(filter))
+		return memcmp(filter->header, here->header, FEED_FRONT_BYTES) == 0;
+	/* n and p may differ from those that came with the bits before */
+	feed_part_seal(&sealed, body);
+	return memcmp(filter->header, sealed.header, FEED_HEADER_BYTES) == 0;
+}
+
 void
 feed_part_figures(const feed_part *part, feed_figures *figures)
 {

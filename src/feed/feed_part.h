@@ -93,6 +93,9 @@ extern bool feed_part_is_stripped(const feed_part *part);
 /* Makes bits set and checksum those of the body, as headers of filters have them. */
 extern void feed_part_seal(feed_part *part, const uint8_t *body);
 
+/* Whether the filter of this header, by its checksum, is what lies here. */
+extern bool feed_part_is(const feed_part *filter, const feed_part *here, const uint8_t *body);
+
 /* Makes of a part the one with this header, which was read before, in the same place and stripped. */
 extern void feed_part_take(feed_part *part, const uint8_t *header);
 

@@ -64,17 +64,6 @@ feed_entry_write(const feed_entry *entry, uint8_t *bytes)
  * The table
  * ------------------------------------------------------------------------ */
 
-/* As feed_load, without a call. */
-static inline uint64_t
-load_state(const uint8_t *slot)
-{
-	uint64_t	word = __atomic_load_n((const uint64_t *) (const void *) (slot + FEED_SLOT_STATE), __ATOMIC_ACQUIRE);
-	uint8_t		bytes[8];
-
-	memcpy(bytes, &word, sizeof bytes);
-	return bf_load_le64(bytes);
-}
-
 unsigned
 feed_table_log2(uint64_t entries)
 {
@@ -94,7 +83,7 @@ feed_slots_ask(const uint8_t *slots, uint64_t count, uint64_t hash, const void *
 
 	for (; slots < end; slots += FEED_ENTRY_BYTES)
 	{
-		uint64_t	state = load_state(slots);
+		uint64_t	state = feed_load(slots, FEED_SLOT_STATE);
 
 		if (state == 0)
 			return FEED_UNCHANGED;

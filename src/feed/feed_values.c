@@ -4,6 +4,7 @@
  */
 #include "feed_values.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -129,20 +130,12 @@ bool
 feed_uuid_read(uint8_t identity[FEED_IDENTITY_BYTES], const char *text)
 {
 	char		hex[2 * FEED_IDENTITY_BYTES + 1];
-	char		again[FEED_UUID_TEXT_BYTES];
-	size_t		digits = 0;
-	size_t		i;
 
-	if (strlen(text) != FEED_UUID_TEXT_BYTES - 1)
-		return false;
-	for (i = 0; text[i] != '\0' && digits < sizeof hex - 1; i++)
-		if (text[i] != '-')
-			hex[digits++] = text[i];
-	hex[digits] = '\0';
-	if (!feed_from_hex(identity, FEED_IDENTITY_BYTES, hex))
-		return false;
-	feed_uuid_text(again, identity);
-	return strcmp(again, text) == 0;
+	/* a group that is too short leaves a zero byte in hex */
+	return strlen(text) == FEED_UUID_TEXT_BYTES - 1 &&
+		sscanf(text, "%8[0-9a-f]-%4[0-9a-f]-%4[0-9a-f]-%4[0-9a-f]-%12[0-9a-f]",
+			   hex, hex + 8, hex + 12, hex + 16, hex + 20) == 5 &&
+		feed_from_hex(identity, FEED_IDENTITY_BYTES, hex);
 }
 
 size_t

@@ -22,21 +22,8 @@ check_key(const bloomfilter *filter, int key_type, const void *bytes, size_t *le
 	return code == BLOOMFILTER_OK ? lbf_type_code(filter->key_type, *type) : code;
 }
 
-/* The answer for a hash, or that it belongs to a part which is not open. */
-static inline int
-ask_hash(const bloomfilter *filter, uint64_t hash)
-{
-	const lbf_part *part = filter->part;
-
-	if (filter->open_parts > 1)
-		part += bf_part_of(hash, filter->open_parts);
-	else if (!bf_in_part(&part->shape.level[0], hash))
-		return BLOOMFILTER_ERR_OTHER_PART;
-	return bf_shape_contains(&part->shape, lbf_blocks(part), hash);
-}
-
 /*
- * The same of a key whose bytes are there to be looked up among the changes by day.  These have the
+ * The answer for a key whose bytes are there to be looked up among the changes by day.  These have the
  * answer where they have the key, and yet the filter is asked first, while the memory of their
  * bit is fetched.
  */
@@ -47,9 +34,9 @@ ask_key(const bloomfilter *filter, uint64_t hash, const void *bytes, size_t leng
 	int			answer;
 
 	if (!lbf_has_changes(filter))
-		return ask_hash(filter, hash);
+		return lbf_ask_hash(filter, hash);
 	lbf_fetch_change(&filter->changes, hash);
-	answer = ask_hash(filter, hash);
+	answer = lbf_ask_hash(filter, hash);
 	state = lbf_change_of(filter, hash, bytes, length);
 	if (state == FEED_UNCHANGED)
 		return answer;
@@ -85,7 +72,7 @@ int
 bloomfilter_explain(const bloomfilter *filter, int key_type, const void *bytes,
 					size_t length, char *text)
 {
-	const lbf_part *part = filter->part;
+	const lbf_part *part;
 	bf_shape	shape;
 	uint32_t	type;
 	uint64_t	hash;
@@ -99,8 +86,7 @@ bloomfilter_explain(const bloomfilter *filter, int key_type, const void *bytes,
 		state = lbf_change_of(filter, hash, bytes, length);
 	if (state == FEED_DAMAGED)
 		return BLOOMFILTER_ERR_CHANGES;
-	if (filter->open_parts > 1)
-		part += bf_part_of(hash, filter->open_parts);
+	part = &filter->part[lbf_part_of(filter, hash)];
 	lbf_shape_now(filter, part, &shape);
 	code = bf_explain(text, &shape, lbf_blocks(part), type, bytes, length, state);
 	return code == BF_EXPLAIN_OTHER_PART ? BLOOMFILTER_ERR_OTHER_PART : code;

@@ -1,15 +1,11 @@
 /*
  * ask.h
- *	  Turning arrays of keys into hashes, and sorting these by the part of a set that they
- *	  belong to: for asking and for adding.
- *
- * Batches are worked off in chunks.  Within a chunk, the hashes of one part are
- * gathered, so that the core's loops with their prefetching work on one filter
- * at a time.
+ *	  What asking and adding share: changes by day, hashes of arrays of keys, parts of a set.
  */
 #ifndef LBF_ASK_H
 #define LBF_ASK_H
 
+#include "bf_batch.h"
 #include "feed_table.h"
 #include "handle.h"
 
@@ -20,7 +16,7 @@
 static inline bool
 lbf_has_changes(const bloomfilter *filter)
 {
-	return filter->changes.page != NULL && !feed_is_zero(filter->changes.page, FEED_TABLE_COUNT);
+	return filter->changes.page != NULL && feed_load(filter->changes.page, FEED_TABLE_COUNT) != 0;
 }
 
 /* Fetches what lbf_change_of reads of most keys. */
@@ -58,32 +54,35 @@ typedef struct lbf_keys
 extern size_t lbf_hash_keys(const lbf_keys *keys, size_t start, size_t count, uint32_t held,
 							uint64_t seed, uint64_t *hashes, int *code);
 
-/* Hashes handled at a time: some batches of the core for each of a few parts. */
+/* Hashes handled at a time. */
 #define LBF_CHUNK 256
 
-typedef struct lbf_chunk
+/* The number of the part that a hash belongs to; of what is open, the only one. */
+static inline uint32_t
+lbf_part_of(const bloomfilter *filter, uint64_t hash)
 {
-	size_t		count;
-	uint64_t	hashes[LBF_CHUNK];
-	uint32_t	part[LBF_CHUNK];	/* LBF_TAKEN where done */
-} lbf_chunk;
+	return filter->open_parts > 1 ? bf_part_of(hash, filter->open_parts) : 0;
+}
 
-#define LBF_TAKEN UINT32_MAX
-
-/* Some hashes of a chunk that belong to one part. */
-typedef struct lbf_group
+/* The answer for a hash, or that it belongs to a part which is not open. */
+static inline int
+lbf_ask_hash(const bloomfilter *filter, uint64_t hash)
 {
-	uint32_t	part;
-	size_t		count;
-	uint64_t	hashes[LBF_CHUNK];
-	uint16_t	index[LBF_CHUNK];	/* where each is in the chunk */
-} lbf_group;
+	const lbf_part *part = &filter->part[lbf_part_of(filter, hash)];
 
-/* Says of each hash of a chunk which of so many parts it belongs to. */
-extern void lbf_chunk_assign(lbf_chunk *chunk, uint32_t parts);
+	if (filter->open_parts == 1 && !bf_in_part(&part->shape.level[0], hash))
+		return BLOOMFILTER_ERR_OTHER_PART;
+	return bf_shape_contains(&part->shape, lbf_blocks(part), hash);
+}
 
-/* Takes the hashes of some part that is left out of a chunk; false if none is. */
-extern bool lbf_chunk_take(lbf_chunk *chunk, lbf_group *group);
+/* Has the block of a hash on its way.  Inlined by force: see bf_batch.h. */
+BF_INLINE void
+lbf_fetch(const bloomfilter *filter, uint64_t hash)
+{
+	const lbf_part *part = &filter->part[lbf_part_of(filter, hash)];
+
+	bf_fetch(&part->shape.level[0], lbf_blocks(part), hash);
+}
 
 /*
  * What asking and adding refuse: keys of a type that is not the one held.  Of rows

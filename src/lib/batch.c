@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "bf_bytes.h"
-#include "bf_filter.h"
 
 static size_t
 hash_slices(int type, const bloomfilter_slice *slices, size_t count,
@@ -47,87 +46,41 @@ lbf_hash_keys(const lbf_keys *keys, size_t start, size_t count, uint32_t held,
 	return count;
 }
 
-void
-lbf_chunk_assign(lbf_chunk *chunk, uint32_t parts)
-{
-	size_t		i;
-
-	for (i = 0; i < chunk->count; i++)
-		chunk->part[i] = bf_part_of(chunk->hashes[i], parts);
-}
-
-bool
-lbf_chunk_take(lbf_chunk *chunk, lbf_group *group)
-{
-	size_t		i = 0;
-
-	while (i < chunk->count && chunk->part[i] == LBF_TAKEN)
-		i++;
-	if (i == chunk->count)
-		return false;
-	group->part = chunk->part[i];
-	group->count = 0;
-	for (; i < chunk->count; i++)
-	{
-		if (chunk->part[i] != group->part)
-			continue;
-		group->hashes[group->count] = chunk->hashes[i];
-		group->index[group->count++] = (uint16_t) i;
-		chunk->part[i] = LBF_TAKEN;
-	}
-	return true;
-}
-
-/* How many hashes from the first on may be asked of what a handle has open. */
+/* Answers hashes of a set up to the first whose part is not open; returns how many these are. */
 static size_t
-count_own(const bloomfilter *filter, const uint64_t *hashes, size_t count)
+ask_parts(const bloomfilter *filter, const uint64_t *hashes, size_t count, uint8_t *found)
 {
-	const bf_header *header = &filter->part[0].shape.level[0];
-	size_t		own = 0;
-
-	if (filter->open_parts > 1 || header->parts == 1)
-		return count;
-	while (own < count && bf_in_part(header, hashes[own]))
-		own++;
-	return own;
-}
-
-/* Answers a chunk whose hashes belong to several parts. */
-static void
-ask_set(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found)
-{
-	lbf_group	group;
-	uint8_t		answers[LBF_CHUNK];
 	size_t		i;
 
-	lbf_chunk_assign(chunk, filter->open_parts);
-	while (lbf_chunk_take(chunk, &group))
+	for (i = 0; i < count + BF_HASHES_AHEAD; i++)
 	{
-		const lbf_part *part = &filter->part[group.part];
+		int			answer;
 
-		bf_shape_contains_hashes(&part->shape, lbf_blocks(part), group.hashes,
-								 group.count, answers);
-		for (i = 0; i < group.count; i++)
-			found[group.index[i]] = answers[i];
+		if (i < count)
+			lbf_fetch(filter, hashes[i]);
+		if (i < BF_HASHES_AHEAD)
+			continue;
+		answer = lbf_ask_hash(filter, hashes[i - BF_HASHES_AHEAD]);
+		if (answer < 0)
+			return i - BF_HASHES_AHEAD;
+		found[i - BF_HASHES_AHEAD] = (uint8_t) answer;
 	}
+	return count;
 }
 
-/* Answers the chunk's hashes, as many as belong to what is open. */
+/* Answers hashes, as many as belong to what is open. */
 static int
-ask_chunk(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found,
-		  size_t *answered)
+ask_hashes(const bloomfilter *filter, const uint64_t *hashes, size_t count, uint8_t *found, size_t *answered)
 {
-	size_t		own = count_own(filter, chunk->hashes, chunk->count);
-	int			code = own < chunk->count ? BLOOMFILTER_ERR_OTHER_PART : BLOOMFILTER_OK;
 	const lbf_part *part = &filter->part[0];
+	size_t		own = count;
 
-	chunk->count = own;
-	if (filter->open_parts > 1)
-		ask_set(filter, chunk, found);
+	if (part->shape.level[0].parts > 1)
+		own = ask_parts(filter, hashes, count, found);
 	else
-		bf_shape_contains_hashes(&part->shape, lbf_blocks(part), chunk->hashes, own, found);
+		bf_shape_contains_hashes(&part->shape, lbf_blocks(part), hashes, count, found);
 	*answered += own;
-	return code;
+	return own < count ? BLOOMFILTER_ERR_OTHER_PART : BLOOMFILTER_OK;
 }
 
 /* A key of an array, and the bytes that count of it. */
@@ -149,7 +102,7 @@ key_of(const lbf_keys *keys, size_t number, uint8_t word[8], size_t *length)
 
 /* Puts the changes by day in place of a chunk's first answers; *answered counts the array's. */
 static int
-take_changes(const bloomfilter *filter, const lbf_keys *keys, size_t start, const lbf_chunk *chunk, uint8_t *found,
+take_changes(const bloomfilter *filter, const lbf_keys *keys, size_t start, const uint64_t *hashes, uint8_t *found,
 			 size_t *answered)
 {
 	size_t		i;
@@ -159,7 +112,7 @@ take_changes(const bloomfilter *filter, const lbf_keys *keys, size_t start, cons
 		uint8_t		word[8];
 		size_t		length;
 		const void *key = key_of(keys, i, word, &length);
-		uint64_t	state = lbf_change_of(filter, chunk->hashes[i - start], key, length);
+		uint64_t	state = lbf_change_of(filter, hashes[i - start], key, length);
 
 		if (state == FEED_DAMAGED)
 		{
@@ -178,7 +131,7 @@ ask_batch(const bloomfilter *filter, const lbf_keys *keys, size_t count,
 {
 	int			code = BLOOMFILTER_ERR_ARGUMENT;
 	size_t		done = 0;
-	lbf_chunk	chunk;
+	uint64_t	hashes[LBF_CHUNK];
 
 	if (bf_key_is_kind((uint32_t) keys->type))
 		code = lbf_type_code(bf_key_kind(filter->key_type), (uint32_t) keys->type);
@@ -190,13 +143,12 @@ ask_batch(const bloomfilter *filter, const lbf_keys *keys, size_t count,
 		int			ask_code;
 		size_t		i;
 
-		chunk.count = lbf_hash_keys(keys, start, length, filter->key_type,
-									filter->seed, chunk.hashes, &code);
-		for (i = 0; changes && i < chunk.count; i++)
-			lbf_fetch_change(&filter->changes, chunk.hashes[i]);
-		ask_code = ask_chunk(filter, &chunk, found + start, &done);
+		length = lbf_hash_keys(keys, start, length, filter->key_type, filter->seed, hashes, &code);
+		for (i = 0; changes && i < length; i++)
+			lbf_fetch_change(&filter->changes, hashes[i]);
+		ask_code = ask_hashes(filter, hashes, length, found + start, &done);
 		if (changes && ask_code == BLOOMFILTER_OK)
-			ask_code = take_changes(filter, keys, start, &chunk, found, &done);
+			ask_code = take_changes(filter, keys, start, hashes, found, &done);
 		/* A key of another part comes before one that could not be hashed. */
 		if (ask_code != BLOOMFILTER_OK)
 			code = ask_code;

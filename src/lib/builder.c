@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "ask.h"
-#include "bf_filter.h"
 #include "bf_hashlist.h"
 #include "bf_sizing.h"
 
@@ -162,39 +161,45 @@ add_to_part(lbf_part *part, uint32_t type, const uint64_t *hashes, size_t count)
 }
 
 static void
-add_to_set(bloomfilter *filter, uint32_t type, lbf_chunk *chunk)
+add_to_set(bloomfilter *filter, uint32_t type, const uint64_t *hashes, size_t count)
 {
-	lbf_group	group;
+	size_t		i;
 
-	lbf_chunk_assign(chunk, filter->open_parts);
-	while (lbf_chunk_take(chunk, &group))
-		add_to_part(&filter->part[group.part], type, group.hashes, group.count);
+	for (i = 0; i < count + BF_HASHES_AHEAD; i++)
+	{
+		lbf_part   *part;
+
+		if (i < count)
+			lbf_fetch(filter, hashes[i]);
+		if (i < BF_HASHES_AHEAD)
+			continue;
+		part = &filter->part[lbf_part_of(filter, hashes[i - BF_HASHES_AHEAD])];
+		add_to_part(part, type, &hashes[i - BF_HASHES_AHEAD], 1);
+	}
 }
 
 static bool
-add_to_list(lbf_hashes *list, const lbf_chunk *chunk)
+add_to_list(lbf_hashes *list, const uint64_t *hashes, size_t count)
 {
-	if (!grow_list(list, chunk->count))
+	if (!grow_list(list, count))
 		return false;
-	memcpy(list->hashes + list->count, chunk->hashes, chunk->count * sizeof chunk->hashes[0]);
-	list->count += chunk->count;
+	memcpy(list->hashes + list->count, hashes, count * sizeof hashes[0]);
+	list->count += count;
 	return true;
 }
 
 /* False where there is no memory. */
 static bool
-add_chunk(bloomfilter_builder *builder, uint32_t type, lbf_chunk *chunk)
+add_hashes(bloomfilter_builder *builder, uint32_t type, const uint64_t *hashes, size_t count)
 {
-	bloomfilter *filter = builder->filter;
-
-	if (chunk->count == 0)
+	if (count == 0)
 		return true;
-	if (filter == NULL && !add_to_list(&builder->lists[builder->adding], chunk))
+	if (builder->filter != NULL && builder->filter->open_parts == 1)
+		add_to_part(&builder->filter->part[0], type, hashes, count);
+	else if (builder->filter != NULL)
+		add_to_set(builder->filter, type, hashes, count);
+	else if (!add_to_list(&builder->lists[builder->adding], hashes, count))
 		return false;
-	if (filter != NULL && filter->open_parts > 1)
-		add_to_set(filter, type, chunk);
-	else if (filter != NULL)
-		add_to_part(&filter->part[0], type, chunk->hashes, chunk->count);
 	builder->key_type = type;
 	return true;
 }
@@ -230,7 +235,7 @@ add_batch(bloomfilter_builder *builder, const lbf_keys *keys, size_t count,
 	int			code = check_builder(builder, (unsigned) keys->type);
 	uint32_t	type = builder->key_type;
 	size_t		done = 0;
-	lbf_chunk	chunk;
+	uint64_t	hashes[LBF_CHUNK];
 
 	if (type == BF_KEY_NONE && count > 0)
 		type = type_of_keys(keys);
@@ -238,9 +243,9 @@ add_batch(bloomfilter_builder *builder, const lbf_keys *keys, size_t count,
 	{
 		size_t		length = count - done < LBF_CHUNK ? count - done : LBF_CHUNK;
 
-		chunk.count = lbf_hash_keys(keys, done, length, type, builder->seed, chunk.hashes, &code);
-		if (add_chunk(builder, type, &chunk))
-			done += chunk.count;
+		length = lbf_hash_keys(keys, done, length, type, builder->seed, hashes, &code);
+		if (add_hashes(builder, type, hashes, length))
+			done += length;
 		else
 			code = BLOOMFILTER_ERR_NO_MEMORY;
 	}
@@ -285,17 +290,16 @@ bloomfilter_builder_add_int64(bloomfilter_builder *builder, int64_t value)
 
 /* Sizes the filter for the hashes in the list and adds them. */
 static int
-build_from_list(bloomfilter_builder *builder, bloomfilter_detail *detail)
+build_from_list(bloomfilter_builder *builder)
 {
 	lbf_hashes *list = &builder->lists[0];
 	int			code;
 
 	list->count = bf_hashlist_unique(list->hashes, list->count, NULL);
 	code = make_filter(list->count > 0 ? list->count : 1, builder->rate, builder->seed, 1, &builder->filter);
-	if (code != BLOOMFILTER_OK)
-		return lbf_fail(detail, code, NULL);
-	add_to_part(&builder->filter->part[0], builder->key_type, list->hashes, list->count);
-	return BLOOMFILTER_OK;
+	if (code == BLOOMFILTER_OK)
+		add_to_part(&builder->filter->part[0], builder->key_type, list->hashes, list->count);
+	return code;
 }
 
 /* ------------------------------------------------------------------------
@@ -398,7 +402,7 @@ build_levels(bloomfilter_builder *builder, uint64_t *in, uint64_t least[BF_EXACT
 }
 
 static int
-build_exact(bloomfilter_builder *builder, bloomfilter_detail *detail)
+build_exact(bloomfilter_builder *builder)
 {
 	lbf_hashes *members = &builder->lists[0];
 	lbf_hashes *others = &builder->lists[1];
@@ -413,7 +417,7 @@ build_exact(bloomfilter_builder *builder, bloomfilter_detail *detail)
 	while (code == BLOOMFILTER_OK && !build_levels(builder, in, least, &code))
 		;
 	free(in);
-	return code == BLOOMFILTER_OK ? code : lbf_fail(detail, code, NULL);
+	return code;
 }
 
 int
@@ -425,9 +429,9 @@ bloomfilter_builder_finish(bloomfilter_builder *builder, bloomfilter **filter,
 	if (builder->finished || filter == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
 	if (builder->filter == NULL)
-		code = builder->exact ? build_exact(builder, detail) : build_from_list(builder, detail);
+		code = builder->exact ? build_exact(builder) : build_from_list(builder);
 	if (code != BLOOMFILTER_OK)
-		return code;
+		return lbf_fail(detail, code, NULL);
 	lbf_handle_seal(builder->filter);
 	*filter = builder->filter;
 	builder->filter = NULL;

@@ -13,30 +13,26 @@
 
 #define HUGE_PAGE_BYTES		((size_t) 2 * 1024 * 1024)
 
-uint8_t *
-lbf_allocate(size_t length)
+bool
+lbf_allocate(lbf_bytes *bytes, size_t length)
 {
 	bool		huge = length >= HUGE_PAGE_BYTES;
 	void	   *memory;
 
 	if (posix_memalign(&memory, huge ? HUGE_PAGE_BYTES : BF_CACHE_LINE, length) != 0)
-		return NULL;
+		return false;
 	/* They save a look-up its TLB miss.  A hint: small pages do as well. */
 	if (huge)
 		(void) madvise(memory, length, MADV_HUGEPAGE);
-	return memory;
+	*bytes = (lbf_bytes) {memory, length, true};
+	return true;
 }
 
-/* Gives bytes back to where they are from. */
 static void
 release(lbf_bytes *bytes)
 {
-	if (bytes->owner == LBF_ALLOCATED)
+	if (bytes->allocated)
 		free(bytes->start);
-	else if (bytes->owner == LBF_MAPPED)
-		munmap(bytes->start, bytes->length);
-	bytes->start = NULL;
-	bytes->owner = LBF_BORROWED;
 }
 
 bloomfilter *
@@ -64,15 +60,12 @@ lbf_handle_allocate(const bf_shape *shape, uint32_t parts)
 
 		part->shape = *shape;
 		part->shape.level[0].part = (uint16_t) i;
-		part->bytes.start = lbf_allocate(length);
-		if (part->bytes.start == NULL)
+		if (!lbf_allocate(&part->bytes, length))
 		{
 			bloomfilter_close(filter);
 			return NULL;
 		}
 		memset(part->bytes.start, 0, length);
-		part->bytes.length = length;
-		part->bytes.owner = LBF_ALLOCATED;
 	}
 	return filter;
 }
@@ -115,8 +108,9 @@ bloomfilter_close(bloomfilter *filter)
 		return;
 	for (i = 0; i < filter->open_parts; i++)
 		release(&filter->part[i].bytes);
-	release(&filter->mapped);
 	release(&filter->changes.copy);
+	if (filter->mapped.start != NULL)
+		munmap(filter->mapped.start, filter->mapped.length);
 	if (filter->fd >= 0)
 		close(filter->fd);
 	free(filter);

@@ -21,19 +21,12 @@
 #include "feed_page.h"
 #include "libbloomfilter.h"
 
-/* Whose memory it is that holds a filter. */
-typedef enum lbf_owner
-{
-	LBF_BORROWED,				/* the caller's */
-	LBF_ALLOCATED,				/* from lbf_allocate */
-	LBF_MAPPED					/* from mmap */
-} lbf_owner;
-
+/* Bytes of a filter: the caller's, or those of a mapped file, or: */
 typedef struct lbf_bytes
 {
-	uint8_t    *start;			/* not written to unless LBF_ALLOCATED */
+	uint8_t    *start;			/* not written to unless */
 	size_t		length;
-	lbf_owner	owner;
+	bool		allocated;		/* by lbf_allocate */
 } lbf_bytes;
 
 typedef struct lbf_part
@@ -41,16 +34,6 @@ typedef struct lbf_part
 	bf_shape	shape;			/* of one level, but for exact filters */
 	lbf_bytes	bytes;
 } lbf_part;
-
-/* Which file it is. */
-typedef struct lbf_stamp
-{
-	uint64_t	device;
-	uint64_t	inode;
-	uint64_t	length;
-	int64_t		seconds;		/* when its content changed */
-	int64_t		nanoseconds;
-} lbf_stamp;
 
 /* How much of a followed file may be believed. */
 typedef struct lbf_told
@@ -79,7 +62,7 @@ struct bloomfilter
 	uint32_t	open_parts;		/* 1, or all parts of a set */
 	uint32_t	key_type;		/* of the parts that have one, else none; or LBF_LOST */
 	uint64_t	seed;
-	lbf_stamp	stamp;			/* of the file that it was opened from; all 0 if none */
+	struct stat stamp;			/* of the file that it was opened from; all 0 if none */
 	int			fd;				/* of that file, if it was copied; else -1 */
 	lbf_told	told;			/* what its page of facts says, if it has one, ... */
 	uint64_t	who;			/* ... and the checksum of who there */
@@ -112,10 +95,10 @@ lbf_blocks(const lbf_part *part)
 }
 
 /*
- * Memory for a whole filter, on a cache line as the blocks want it, if it is large on huge
- * pages; NULL where there is none.
+ * Takes memory for a whole filter, on a cache line as the blocks want it, if it is large on huge
+ * pages; false where there is none.
  */
-extern uint8_t *lbf_allocate(size_t length);
+extern bool lbf_allocate(lbf_bytes *bytes, size_t length);
 
 /* A handle with room for so many parts, which have no bytes yet; NULL. */
 extern bloomfilter *lbf_handle_create(uint32_t parts);
@@ -167,7 +150,7 @@ extern int	lbf_key_check(int type, const void *bytes, size_t *length,
  * ------------------------------------------------------------------------ */
 
 /* What the page says that may be believed of the file with this stamp. */
-extern lbf_told lbf_page_told(const uint8_t *page, const feed_who *who, const lbf_stamp *stamp);
+extern lbf_told lbf_page_told(const uint8_t *page, const feed_who *who, const struct stat *stamp);
 
 /*
  * Checks the bits of a file's parts, as flags say, and gives copied ones whole headers.  Of exact
@@ -192,26 +175,27 @@ extern uint64_t lbf_part_sum(const lbf_part *part);
  * status.c: which file a path is
  * ------------------------------------------------------------------------ */
 
-extern lbf_stamp lbf_stamp_of(const struct stat *st);
-
 /* The stamp of a path at which filter, which may be gone, was opened before. */
-extern int	lbf_stamp_path(const char *path, const bloomfilter *filter, lbf_stamp *stamp,
+extern int	lbf_stamp_path(const char *path, const bloomfilter *filter, struct stat *stamp,
 						   bloomfilter_detail *detail);
 
 /* Whether the file with this stamp is the one that filter was opened from. */
 static inline bool
-lbf_is_of_file(const bloomfilter *filter, const lbf_stamp *stamp)
+lbf_is_of_file(const bloomfilter *filter, const struct stat *stamp)
 {
-	return filter->stamp.device == stamp->device && filter->stamp.inode == stamp->inode;
+	return filter->stamp.st_dev == stamp->st_dev && filter->stamp.st_ino == stamp->st_ino;
 }
+
+/* Whether two stamps are of one state of one file. */
+extern bool lbf_is_same(const struct stat *a, const struct stat *b);
 
 /*
  * Whether that followed file's bits can't be believed any more: another program wrote to it,
  * or its follower says so.  length is what it has now.
  */
-extern bool lbf_is_lost(const bloomfilter *filter, uint64_t length);
+extern bool lbf_is_lost(const bloomfilter *filter, int64_t length);
 
 /* Whether the file with this stamp is what filter was opened from, and the same state of it. */
-extern bool lbf_is_current(const bloomfilter *filter, const lbf_stamp *stamp);
+extern bool lbf_is_current(const bloomfilter *filter, const struct stat *stamp);
 
 #endif							/* LBF_HANDLE_H */

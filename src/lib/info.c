@@ -128,18 +128,6 @@ bloomfilter_get_info(const bloomfilter *filter, int part, bloomfilter_info *resu
 }
 
 int
-bloomfilter_get_key_type(const bloomfilter *filter, uint8_t *columns)
-{
-	unsigned	i;
-
-	if (filter->key_type == LBF_LOST)
-		return BLOOMFILTER_ERR_LOST;
-	for (i = 0; columns != NULL && i < sizeof ((bloomfilter_info *) NULL)->columns; i++)
-		columns[i] = (uint8_t) bf_key_column(filter->key_type, i);
-	return (int) bf_key_kind(filter->key_type);
-}
-
-int
 bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
 					  const void **bytes, size_t *length)
 {

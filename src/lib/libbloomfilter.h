@@ -393,13 +393,6 @@ extern const char *bloomfilter_describe_keys(const bloomfilter_info *info, char 
 extern int	bloomfilter_get_info(const bloomfilter *filter, int part,
 								 bloomfilter_info *info, size_t info_size);
 
-/*
- * The type of its keys, as info has it, and of a row's the types of its columns into the caller's
- * eight bytes, which may be NULL: for this no bits are counted, as info needs them of a followed
- * file.
- */
-extern int	bloomfilter_get_key_type(const bloomfilter *filter, uint8_t *columns);
-
 /* The most parts that a set can have. */
 #define BLOOMFILTER_MAX_PARTS 65535
 

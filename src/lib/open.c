@@ -79,7 +79,7 @@ map(bloomfilter *filter, const opening *o)
 
 	if (start == MAP_FAILED)
 		return lbf_fail_system(o->detail, o->path, "map file");
-	filter->mapped = (lbf_bytes) {start, (size_t) o->length, LBF_MAPPED};
+	filter->mapped = (lbf_bytes) {start, (size_t) o->length, false};
 	if (o->paged)
 		filter->page = start;
 	return BLOOMFILTER_OK;
@@ -120,7 +120,7 @@ read_header(const opening *o, uint64_t at, uint64_t left, lbf_part *part)
 
 /* That a part is the one of this number, and like those before it. */
 static int
-check_member(const bloomfilter *filter, uint32_t number, uint32_t *key_type, const opening *o)
+check_member(bloomfilter *filter, uint32_t number, const opening *o)
 {
 	const bf_header *header = &filter->part[number].shape.level[0];
 
@@ -130,9 +130,9 @@ check_member(const bloomfilter *filter, uint32_t number, uint32_t *key_type, con
 		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "some parts are exact and some are not");
 	if (header->seed != filter->part[0].shape.level[0].seed)
 		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "parts have different seeds");
-	if (*key_type == BF_KEY_NONE)
-		*key_type = header->key_type;
-	else if (header->key_type != BF_KEY_NONE && header->key_type != *key_type)
+	if (filter->key_type == BF_KEY_NONE)
+		filter->key_type = header->key_type;
+	else if (header->key_type != BF_KEY_NONE && header->key_type != filter->key_type)
 		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "parts hold keys of different types");
 	return BLOOMFILTER_OK;
 }
@@ -146,10 +146,8 @@ take_bytes(const bloomfilter *filter, const opening *o, uint64_t at, lbf_part *p
 		part->bytes.start = filter->mapped.start + at;
 		return BLOOMFILTER_OK;
 	}
-	part->bytes.start = lbf_allocate(part->bytes.length);
-	if (part->bytes.start == NULL)
+	if (!lbf_allocate(&part->bytes, part->bytes.length))
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
-	part->bytes.owner = LBF_ALLOCATED;
 	return read_at(o, part->bytes.start, part->bytes.length, at);
 }
 
@@ -157,7 +155,6 @@ static int
 take_parts(bloomfilter *filter, const opening *o)
 {
 	uint64_t	at = 0;
-	uint32_t	key_type = BF_KEY_NONE;
 	uint32_t	i;
 	int			code;
 
@@ -172,7 +169,7 @@ take_parts(bloomfilter *filter, const opening *o)
 		if (code == BLOOMFILTER_OK && i == 0 && (o->flags & BLOOMFILTER_COPY) == 0)
 			code = map(filter, o);
 		if (code == BLOOMFILTER_OK && o->paged)
-			code = check_member(filter, i, &key_type, o);
+			code = check_member(filter, i, o);
 		if (code == BLOOMFILTER_OK)
 			code = take_bytes(filter, o, at, part);
 		if (code != BLOOMFILTER_OK)
@@ -199,10 +196,9 @@ take_changes(bloomfilter *filter, const opening *o)
 		changes->slots = length == 0 ? NULL : filter->page + feed_table_at(&o->who);
 		return BLOOMFILTER_OK;
 	}
-	copy = lbf_allocate(FEED_PAGE + length);
-	if (copy == NULL)
+	if (!lbf_allocate(&changes->copy, FEED_PAGE + length))
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
-	changes->copy = (lbf_bytes) {copy, FEED_PAGE + length, LBF_ALLOCATED};
+	copy = changes->copy.start;
 	changes->page = copy;
 	changes->slots = length == 0 ? NULL : copy + FEED_PAGE;
 	/* as it was opened: it may have more entries than it counts, and never less */
@@ -276,7 +272,7 @@ open_file(opening *o, const struct stat *st, bloomfilter **result)
 	filter = lbf_handle_create(o->who.parts);
 	if (filter == NULL)
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
-	filter->stamp = lbf_stamp_of(st);
+	filter->stamp = *st;
 	filter->uncounted = (o->flags & BLOOMFILTER_SKIP_COUNT) != 0;
 	if (o->paged)
 	{
@@ -324,20 +320,18 @@ bloomfilter_open(const char *path, unsigned flags, bloomfilter **filter, bloomfi
 	return code;
 }
 
-/* Gives a part the caller's bytes, which are never written to, or a copy of them. */
-static int
+/* Gives a part the caller's bytes, which are never written to, or a copy of them; false: no memory. */
+static bool
 take_memory(lbf_part *part, const void *bytes, size_t length, unsigned flags)
 {
-	part->bytes = (lbf_bytes) {(uint8_t *) (uintptr_t) bytes, length, LBF_BORROWED};
+	part->bytes = (lbf_bytes) {(uint8_t *) (uintptr_t) bytes, length, false};
 	/* What can't be a filter is not copied, but refused afterwards. */
 	if ((flags & BLOOMFILTER_COPY) == 0 || length == 0 || length > BF_MAX_BYTES)
-		return BLOOMFILTER_OK;
-	part->bytes.start = lbf_allocate(length);
-	if (part->bytes.start == NULL)
-		return BLOOMFILTER_ERR_NO_MEMORY;
-	part->bytes.owner = LBF_ALLOCATED;
+		return true;
+	if (!lbf_allocate(&part->bytes, length))
+		return false;
 	memcpy(part->bytes.start, bytes, length);
-	return BLOOMFILTER_OK;
+	return true;
 }
 
 int
@@ -350,7 +344,7 @@ bloomfilter_open_memory(const void *bytes, size_t length, unsigned flags, bloomf
 	if ((bytes == NULL && length > 0) || result == NULL || (flags & ~ALL_FLAGS) != 0)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
 	filter = lbf_handle_create(1);
-	if (filter == NULL || take_memory(&filter->part[0], bytes, length, flags) != BLOOMFILTER_OK)
+	if (filter == NULL || !take_memory(&filter->part[0], bytes, length, flags))
 		code = lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL);
 	else
 		code = check_parts(filter, flags, NULL, detail);

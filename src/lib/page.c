@@ -68,12 +68,11 @@ _Static_assert((int) FEED_NOBODYS == BLOOMFILTER_PLACE_NONE && (int) FEED_HERE =
 			   (int) FEED_SERIAL_BORN == BLOOMFILTER_SERIAL_BORN, "the public header has the same numbers");
 
 lbf_told
-lbf_page_told(const uint8_t *page, const feed_who *who, const lbf_stamp *stamp)
+lbf_page_told(const uint8_t *page, const feed_who *who, const struct stat *stamp)
 {
-	feed_place	seen = {{0}, stamp->device, stamp->inode};
+	feed_place	seen = {{0}, (uint64_t) stamp->st_dev, (uint64_t) stamp->st_ino};
 	feed_where	where;
 	feed_content content;
-	feed_now	now;
 	lbf_told	result;
 
 	read_boot(seen.boot);
@@ -83,9 +82,8 @@ lbf_page_told(const uint8_t *page, const feed_who *who, const lbf_stamp *stamp)
 	result.serial = content.serial;
 	if (where == FEED_NOBODYS && result.serial == 0)
 		result.kind = BLOOMFILTER_SERIAL_NONE;
-	feed_now_read(page, &now);
-	result.changes_to = feed_table_read(page).to;
-	result.true_at = result.kind == BLOOMFILTER_SERIAL_NOW ? now.true_at : 0;
+	result.changes_to = feed_load(page, FEED_TABLE_TO);
+	result.true_at = result.kind == BLOOMFILTER_SERIAL_NOW ? feed_load(page, FEED_TRUE_AT) : 0;
 	return result;
 }
 

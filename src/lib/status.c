@@ -86,7 +86,7 @@ take_page(const bloomfilter *filter, const uint8_t *page, bloomfilter_status *st
 	feed_who	who;
 	feed_how	how;
 
-	if (feed_who_read(page, filter->stamp.length, &who) != NULL)
+	if (feed_who_read(page, (uint64_t) filter->stamp.st_size, &who) != NULL)
 		return;
 	if (memcmp(who.identity, none, sizeof none) != 0)
 		feed_uuid_text(status->identity, who.identity);
@@ -140,32 +140,27 @@ bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *result, si
  * Which file a path is
  * ------------------------------------------------------------------------ */
 
-lbf_stamp
-lbf_stamp_of(const struct stat *st)
+bool
+lbf_is_same(const struct stat *a, const struct stat *b)
 {
-	lbf_stamp	stamp = {(uint64_t) st->st_dev, (uint64_t) st->st_ino, (uint64_t) st->st_size,
-	(int64_t) st->st_mtim.tv_sec, (int64_t) st->st_mtim.tv_nsec};
-
-	return stamp;
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+		a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 /* A file that nobody seems to follow is opened, which also wakes a file system of the net. */
 int
-lbf_stamp_path(const char *path, const bloomfilter *filter, lbf_stamp *stamp, bloomfilter_detail *detail)
+lbf_stamp_path(const char *path, const bloomfilter *filter, struct stat *stamp, bloomfilter_detail *detail)
 {
 	bloomfilter_status status;
-	struct stat st;
 	int			fd = -1;
 	int			code;
 
 	bloomfilter_get_status(filter, &status, sizeof status);
 	if (missed_looks(&status))
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	code = fd >= 0 ? fstat(fd, &st) : stat(path, &st);
+	code = fd >= 0 ? fstat(fd, stamp) : stat(path, stamp);
 	if (code != 0)
 		code = lbf_fail_system(detail, path, "open file");
-	else
-		*stamp = lbf_stamp_of(&st);
 	if (fd >= 0)
 		close(fd);
 	return code;
@@ -173,14 +168,14 @@ lbf_stamp_path(const char *path, const bloomfilter *filter, lbf_stamp *stamp, bl
 
 /* The length first: what is mapped behind the end of a file that was cut can't be read. */
 bool
-lbf_is_lost(const bloomfilter *filter, uint64_t length)
+lbf_is_lost(const bloomfilter *filter, int64_t length)
 {
 	_Alignas(8) uint8_t room[FEED_PAGE];
 	const uint8_t *page;
 
 	if (filter->told.place == BLOOMFILTER_PLACE_NONE)
 		return filter->key_type == LBF_LOST;
-	if (length != filter->stamp.length)
+	if (length != filter->stamp.st_size)
 		return true;
 	page = page_of(filter, room);
 	return page != NULL && (feed_load(page, FEED_WHO_CHECKSUM) != filter->who || feed_load(page, FEED_SUPERSEDED) == FEED_LOST);
@@ -191,7 +186,7 @@ lbf_is_lost(const bloomfilter *filter, uint64_t length)
  * file that is mapped bits and changes come in as they are set.
  */
 bool
-lbf_is_current(const bloomfilter *filter, const lbf_stamp *stamp)
+lbf_is_current(const bloomfilter *filter, const struct stat *stamp)
 {
 	_Alignas(8) uint8_t room[FEED_PAGE];
 	const uint8_t *page;
@@ -199,7 +194,7 @@ lbf_is_current(const bloomfilter *filter, const lbf_stamp *stamp)
 	if (!lbf_is_of_file(filter, stamp))
 		return false;
 	if (filter->told.place == BLOOMFILTER_PLACE_NONE)
-		return memcmp(&filter->stamp, stamp, sizeof *stamp) == 0;
+		return lbf_is_same(&filter->stamp, stamp);
 	if (filter->page != NULL || filter->told.kind != BLOOMFILTER_SERIAL_NOW)
 		return true;
 	page = page_of(filter, room);

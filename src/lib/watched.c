@@ -29,7 +29,7 @@
 #include "feed_values.h"
 #include "handle.h"
 
-static const lbf_stamp no_file;
+static const struct stat no_file;
 
 /* Milliseconds between two looks, and where the filter that is held was superseded. */
 #define LOOK_EVERY		1000
@@ -54,7 +54,7 @@ struct bloomfilter_watched
 	pthread_mutex_t lock;		/* of current, and of all filters' holders */
 	bloomfilter *current;
 	bloomfilter_detail error;	/* of the last look; under looking */
-	lbf_stamp	refused;		/* file that it was about, if it could be stamped */
+	struct stat refused;		/* file that it was about, if it could be stamped */
 	unsigned	flags;
 	const char *identity;		/* that is insisted on, or NULL */
 	char		uuid[FEED_UUID_TEXT_BYTES];	/* room for it */
@@ -184,13 +184,13 @@ bloomfilter_watched_open(const char *path, unsigned flags, const char *identity,
 
 /* Opens the file that the path is now, unless that one was refused before. */
 static int
-open_anew(bloomfilter_watched *watched, const lbf_stamp *stamp)
+open_anew(bloomfilter_watched *watched, const struct stat *stamp)
 {
 	bloomfilter *filter;
 	int			code;
 
 	/* A large file that was damaged is not checked each second. */
-	if (watched->error.code != BLOOMFILTER_OK && memcmp(stamp, &watched->refused, sizeof *stamp) == 0)
+	if (watched->error.code != BLOOMFILTER_OK && lbf_is_same(stamp, &watched->refused))
 		return watched->error.code;
 	code = open_list(watched->path, watched->flags, watched->identity, &filter, &watched->error);
 	if (code == BLOOMFILTER_OK)
@@ -210,14 +210,13 @@ static void
 lose(bloomfilter_watched *watched)
 {
 	bloomfilter *lost = lbf_handle_create(1);
-	struct stat st;
 
 	if (lost == NULL)
 		return;
 	lost->key_type = LBF_LOST;
 	lost->fd = open(watched->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (lost->fd >= 0 && fstat(lost->fd, &st) == 0)
-		lost->stamp = lbf_stamp_of(&st);
+	if (lost->fd >= 0)
+		(void) fstat(lost->fd, &lost->stamp);
 	replace(watched, lost);
 }
 
@@ -226,10 +225,10 @@ static int
 look(bloomfilter_watched *watched)
 {
 	const bloomfilter *current = watched->current;
-	lbf_stamp	stamp;
+	struct stat stamp;
 	int			code = lbf_stamp_path(watched->path, current, &stamp, &watched->error);
 	bool		same = code == BLOOMFILTER_OK && lbf_is_of_file(current, &stamp);
-	bool		lost = lbf_is_lost(current, same ? stamp.length : current->stamp.length);
+	bool		lost = lbf_is_lost(current, same ? stamp.st_size : current->stamp.st_size);
 
 	if (same && lost)
 		code = lbf_fail(&watched->error, BLOOMFILTER_ERR_LOST, watched->path);

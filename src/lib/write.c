@@ -97,12 +97,9 @@ target_open(lbf_target *target, const char *path, bloomfilter_detail *detail)
 {
 	int			code;
 
-	memset(target, 0, sizeof *target);
-	target->folder = -1;
-	target->fd = -1;
+	*target = (lbf_target) {.path = path, .folder = -1, .fd = -1};
 	if (path == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
-	target->path = path;
 	code = open_folder(target, detail);
 	if (code == BLOOMFILTER_OK && target->name[0] == '\0')
 		code = lbf_fail_text(detail, BLOOMFILTER_ERR_ARGUMENT, path, "is no file's name");

@@ -39,10 +39,10 @@ extern bool bfpg_live_insert(Relation index, Datum *values, bool *isnull,
 extern void bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder);
 
 /*
- * Adds a page to the end of a fork, an empty one of a level, or the meta page if meta is not
- * NULL, and returns its number.  The caller holds the extension lock.
+ * Adds so many pages to the end of a fork, empty ones of a level, or the meta page as the first if meta
+ * is not NULL, and returns the number of the first.  They are neighbours.
  */
-extern BlockNumber bfpg_live_add_page(Relation index, ForkNumber fork, const BfpgLive *meta,
-									  unsigned level, bool log);
+extern BlockNumber bfpg_live_add_pages(Relation index, ForkNumber fork, const BfpgLive *meta, BlockNumber count,
+									   unsigned level, bool log);
 
 #endif							/* BFPG_LIVE_AM_H */

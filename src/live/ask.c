@@ -26,23 +26,8 @@ typedef struct BfpgLiveQuestion
 	BfpgLiveTargets targets;
 } BfpgLiveQuestion;
 
-/* What this call asks, and where its key is. */
-typedef struct BfpgLiveCall
-{
-	Oid			relation;
-	const NameData *column;		/* NULL: the relation is an index */
-	int			key_arg;
-	bool		array;			/* of keys */
-} BfpgLiveCall;
-
-/* An index and keys, or a table, a column and keys. */
-static BfpgLiveCall
-read_call(FunctionCallInfo fcinfo, bool array)
-{
-	bool		by_column = PG_NARGS() == 3;
-
-	return (BfpgLiveCall) {PG_GETARG_OID(0), by_column ? PG_GETARG_NAME(1) : NULL, by_column ? 2 : 1, array};
-}
+/* Of an index and keys, or of a table, a column and keys. */
+#define KEY_ARGUMENT (PG_NARGS() - 1)
 
 /*
  * Throws unless keys of the coder's type can be in what is asked.  A key without a type is
@@ -61,14 +46,14 @@ check_key_type(BfpgKeyCoder *coder, const BfpgLiveTargets *targets)
 		bfpg_check_key_type(coder, &header);
 }
 
-/* This call site's question, with its targets found and locked. */
+/* This call site's question for a key, or an array of them, with its targets found and locked. */
 static BfpgLiveQuestion *
-open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
+open_question(FunctionCallInfo fcinfo, Oid relation, bool array)
 {
-	BfpgLiveQuestion *question = bfpg_call_state(fcinfo, call->key_arg, call->array, sizeof *question);
+	const NameData *column = PG_NARGS() == 3 ? PG_GETARG_NAME(1) : NULL;
+	BfpgLiveQuestion *question = bfpg_call_state(fcinfo, KEY_ARGUMENT, array, sizeof *question);
 
-	if (bfpg_live_find_targets(&question->targets, call->relation, call->column,
-							   fcinfo->flinfo->fn_mcxt))
+	if (bfpg_live_find_targets(&question->targets, relation, column, fcinfo->flinfo->fn_mcxt))
 		check_key_type(&question->coder, &question->targets);
 	return question;
 }
@@ -114,9 +99,7 @@ ask_targets(BfpgLiveQuestion *question, Datum key)
 Datum
 bloomfilter_index_contains(PG_FUNCTION_ARGS)
 {
-	BfpgLiveCall call = read_call(fcinfo, false);
-
-	PG_RETURN_BOOL(ask_targets(open_question(fcinfo, &call), PG_GETARG_DATUM(call.key_arg)));
+	PG_RETURN_BOOL(ask_targets(open_question(fcinfo, PG_GETARG_OID(0), false), PG_GETARG_DATUM(KEY_ARGUMENT)));
 }
 
 static void
@@ -146,8 +129,7 @@ ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, u
 Datum
 bloomfilter_index_contains_each(PG_FUNCTION_ARGS)
 {
-	BfpgLiveCall call = read_call(fcinfo, true);
-	BfpgLiveQuestion *question = open_question(fcinfo, &call);
+	BfpgLiveQuestion *question = open_question(fcinfo, PG_GETARG_OID(0), true);
 	bf_header	whole = {.parts = 1};
 	BfpgKeyArray keys;
 	uint8	   *found;
@@ -156,7 +138,7 @@ bloomfilter_index_contains_each(PG_FUNCTION_ARGS)
 	/* All targets mostly have one seed, so that keys are hashed once. */
 	if (question->targets.count > 0)
 		whole.seed = question->targets.targets[0].live.header.seed;
-	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(call.key_arg)), &question->coder, &whole, &keys);
+	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(KEY_ARGUMENT)), &question->coder, &whole, &keys);
 	found = palloc0(keys.count + 1);
 	ask_targets_array(question, whole.seed, &keys, found);
 	return bfpg_key_array_answers(&keys, found);
@@ -165,13 +147,12 @@ bloomfilter_index_contains_each(PG_FUNCTION_ARGS)
 List *
 bfpg_live_tables_of(FunctionCallInfo fcinfo, Oid table)
 {
-	BfpgLiveCall call = {table, PG_GETARG_NAME(1), 2, false};
-	BfpgLiveQuestion *question = open_question(fcinfo, &call);
+	BfpgLiveQuestion *question = open_question(fcinfo, table, false);
 	List	   *tables = NIL;
 	int			i;
 
 	for (i = 0; i < question->targets.count; i++)
-		if (ask_target(question, &question->targets.targets[i], PG_GETARG_DATUM(2)))
+		if (ask_target(question, &question->targets.targets[i], PG_GETARG_DATUM(KEY_ARGUMENT)))
 			tables = lappend_oid(tables, question->targets.targets[i].table);
 	return tables;
 }
@@ -181,8 +162,7 @@ Datum
 bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	BfpgLiveCall call = read_call(fcinfo, false);
-	BfpgLiveQuestion *question = open_question(fcinfo, &call);
+	BfpgLiveQuestion *question = open_question(fcinfo, PG_GETARG_OID(0), false);
 	const BfpgLiveTargets *targets = &question->targets;
 	int			i;
 
@@ -193,7 +173,7 @@ bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 		Datum		values[2] = {ObjectIdGetDatum(target->table), ObjectIdGetDatum(target->index)};
 		bool		nulls[2] = {false, !OidIsValid(target->index)};
 
-		if (ask_target(question, target, PG_GETARG_DATUM(2)))
+		if (ask_target(question, target, PG_GETARG_DATUM(KEY_ARGUMENT)))
 			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
@@ -203,8 +183,7 @@ bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_index_explain(PG_FUNCTION_ARGS)
 {
-	BfpgLiveCall call = read_call(fcinfo, false);
-	BfpgLiveQuestion *question = open_question(fcinfo, &call);
+	BfpgLiveQuestion *question = open_question(fcinfo, PG_GETARG_OID(0), false);
 	BfpgLiveTarget *target = &question->targets.targets[0];
 	const bf_header *header = &target->live.header;
 	StringInfoData key;
@@ -213,11 +192,11 @@ bloomfilter_index_explain(PG_FUNCTION_ARGS)
 	uint64		hash;
 	bool		answer;
 
-	bfpg_live_refuse_partitioned(call.relation);
+	bfpg_live_refuse_partitioned(PG_GETARG_OID(0));
 	initStringInfo(&lines);
 	if (!OidIsValid(target->index))
 		PG_RETURN_TEXT_P(cstring_to_text("answer    true\nreason    the index can't be read under this snapshot"));
-	bfpg_key_bytes(&question->coder, PG_GETARG_DATUM(1), &key);
+	bfpg_key_bytes(&question->coder, PG_GETARG_DATUM(KEY_ARGUMENT), &key);
 	hash = bf_hash(key.data, (size_t) key.len, header->seed);
 	bf_explain_key(text, header, question->coder.type, key.data, (size_t) key.len, hash);
 	appendStringInfoString(&lines, text);

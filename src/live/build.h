@@ -1,7 +1,6 @@
 /*
  * build.h
- *	  The pieces of a live index's build: the scan of the table, the hashes that it gathers, and
- *	  the processes that share it.
+ *	  The pieces of a live index's build: the scan of the table, and the processes that share it.
  */
 #ifndef BFPG_LIVE_BUILD_H
 #define BFPG_LIVE_BUILD_H
@@ -28,25 +27,6 @@ extern void bfpg_live_heap_scan_page(BfpgLiveHeapScan *scan, BlockNumber page,
 
 /* Ends it; returns the number of rows that were alive. */
 extern double bfpg_live_heap_scan_end(BfpgLiveHeapScan *scan);
-
-/* batch.c */
-
-typedef struct BfpgLiveBatch
-{
-	uint64	   *hashes;
-	uint64	   *spare;			/* as long, to sort by */
-	Size		count;
-	Size		room;			/* hashes that fit */
-} BfpgLiveBatch;
-
-/*
- * A batch of so many bytes, or of the least useful size if that is more, in the current memory
- * context; no larger than the rows of so many pages need.
- */
-extern void bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes, uint64 heap_pages);
-
-/* Sets the bits of all hashes in pages of level 0, without logging them, and empties it. */
-extern void bfpg_live_batch_flush(BfpgLiveBatch *batch, Relation index, const BfpgLive *live);
 
 /* parallel.c */
 

@@ -172,7 +172,7 @@ take_page(const BfpgLiveNode *node, void *argument)
 	ChangesState *state = (ChangesState *) argument;
 	const BfpgLive *live = &state->live;
 	uint32		at = state->home - BFPG_LIVE_FIRST_PAGE;
-	uint64		length = (uint64) bfpg_live_page_blocks(live, state->home) << (live->header.log2_block_bits - 3);
+	uint64		length = (uint64) node->blocks << (live->header.log2_block_bits - 3);
 	const uint8 *blocks = bfpg_live_block(node->page, BFPG_LIVE_BLOCKS_AT);
 
 	if (state->whole ? bf_count_bits(blocks, length, NULL) != 0 : PageGetLSN(node->page) > state->since)
@@ -189,7 +189,7 @@ take_changed(ChangesState *state)
 	state->rows = NIL;
 	state->told = 0;
 	for (; state->rows == NIL && state->home < bfpg_live_fixed_pages(&state->live); state->home++)
-		bfpg_live_walk(index, state->home, state->strategy, take_page, state);
+		bfpg_live_walk(index, &state->live, state->home, state->strategy, take_page, state);
 	index_close(index, NoLock);
 }
 

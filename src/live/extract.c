@@ -54,7 +54,7 @@ extract(Relation index, const BfpgLive *live, uint32 part)
 		CHECK_FOR_INTERRUPTS();
 		target.blocks = filter->blocks + i * page_bytes;
 		target.bytes = (uint64) bfpg_live_page_blocks(live, home) << (header.log2_block_bits - 3);
-		bfpg_live_walk(index, home, strategy, or_page, &target);
+		bfpg_live_walk(index, live, home, strategy, or_page, &target);
 	}
 	filter->header->bits_set = bf_count_bits(filter->blocks, bf_blocks_bytes(&header), bfpg_tick);
 	/* As a filter to which no key was added. */

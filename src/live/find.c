@@ -305,7 +305,6 @@ find_by_column(BfpgLiveTargets *targets)
 {
 	Oid			table = targets->relation;
 	Wanted		wanted = {NameStr(targets->column), NIL, true};
-	BfpgLiveTargets own = *targets;
 	char		kind = get_rel_relkind(table);
 
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)
@@ -321,25 +320,22 @@ find_by_column(BfpgLiveTargets *targets)
 				 errhint("An index is asked by its name and the key, without a column.") : 0));
 	}
 	LockRelationOid(table, AccessShareLock);
-	targets->table = own.table = table;
+	targets->table = table;
 	(void) bfpg_check_kept_here(table);
 	bfpg_check_seen_chunk(table);
-	if (!add_table(&own, table, &wanted))
+	if (!add_table(targets, table, &wanted))
 		refuse_column(table, wanted.column);
 	if (kind == RELKIND_PARTITIONED_TABLE || has_subclass(table))
 	{
-		targets->lasting = own.lasting;
-		targets->of_snapshot = own.of_snapshot;
-		targets->key_type = own.key_type;
-		targets->column_type = own.column_type;
+		/* The table's own target is among its descendants. */
+		if (targets->targets != NULL)
+			pfree(targets->targets);
+		targets->targets = NULL;
+		targets->count = 0;
 		check_kept(targets, table);
 		wanted.check_rights = false;
-		if (own.targets != NULL)
-			pfree(own.targets);
 		add_descendants(targets, table, &wanted);
 	}
-	else
-		*targets = own;
 }
 
 void

@@ -138,8 +138,8 @@ insert_coder(Relation index, IndexInfo *info)
 	return (BfpgKeyCoder *) info->ii_AmCache;
 }
 
-BlockNumber
-bfpg_live_add_page(Relation index, ForkNumber fork, const BfpgLive *meta, unsigned level, bool log)
+static BlockNumber
+add_page(Relation index, ForkNumber fork, const BfpgLive *meta, unsigned level, bool log)
 {
 	Buffer		buffer = bfpg_extend(index, fork);
 	BlockNumber number = BufferGetBlockNumber(buffer);
@@ -157,6 +157,26 @@ bfpg_live_add_page(Relation index, ForkNumber fork, const BfpgLive *meta, unsign
 	return number;
 }
 
+BlockNumber
+bfpg_live_add_pages(Relation index, ForkNumber fork, const BfpgLive *meta, BlockNumber count, unsigned level, bool log)
+{
+	BlockNumber first;
+	BlockNumber i;
+
+	/* The lock makes them neighbours. */
+	if (!RELATION_IS_LOCAL(index))
+		LockRelationForExtension(index, ExclusiveLock);
+	first = add_page(index, fork, meta, level, log);
+	for (i = 1; i < count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		(void) add_page(index, fork, NULL, level, log);
+	}
+	if (!RELATION_IS_LOCAL(index))
+		UnlockRelationForExtension(index, ExclusiveLock);
+	return first;
+}
+
 /*
  * Gives the full page in an exclusively locked buffer its overflow pages, and returns the first
  * of them.  New pages are made first, then the name of the first one is written: after a crash or
@@ -165,19 +185,8 @@ bfpg_live_add_page(Relation index, ForkNumber fork, const BfpgLive *meta, unsign
 static BlockNumber
 grow(Relation index, Buffer full, unsigned level)
 {
-	uint32		count = bfpg_live_fanout(level);
-	BlockNumber first;
+	BlockNumber first = bfpg_live_add_pages(index, MAIN_FORKNUM, NULL, bfpg_live_fanout(level), level + 1, RelationNeedsWAL(index));
 	PageChanges changes = {0};
-	uint32		i;
-
-	/* The lock makes them neighbours. */
-	if (!RELATION_IS_LOCAL(index))
-		LockRelationForExtension(index, ExclusiveLock);
-	first = bfpg_live_add_page(index, MAIN_FORKNUM, NULL, level + 1, RelationNeedsWAL(index));
-	for (i = 1; i < count; i++)
-		(void) bfpg_live_add_page(index, MAIN_FORKNUM, NULL, level + 1, RelationNeedsWAL(index));
-	if (!RELATION_IS_LOCAL(index))
-		UnlockRelationForExtension(index, ExclusiveLock);
 
 	add_change(&changes, MAXALIGN(SizeOfPageHeaderData) + offsetof(BfpgLiveMark, overflow),
 			   &first, sizeof first);
@@ -199,33 +208,22 @@ is_full(const BfpgLive *live, Page page, BlockNumber home, uint64 hash)
 static void
 set_bits(Relation index, const BfpgLive *live, Buffer buffer, uint32 offset, uint64 hash)
 {
-	uint8	   *block = bfpg_live_block(BufferGetPage(buffer), offset);
+	const uint8 *before = bfpg_live_block(BufferGetPage(buffer), offset);
+	uint8		after[1 << (BFPG_LIVE_MAX_LOG2_BLOCK - 3)];
 	PageChanges changes = {0};
-	uint32		bytes[BF_MAX_PROBES];
-	uint8		values[BF_MAX_PROBES];
-	int			count = 0;
 	int			i;
-	int			j;
 
+	memcpy(after, before, (Size) 1 << (live->header.log2_block_bits - 3));
+	(void) bf_block_add(after, live->header.log2_block_bits, live->header.probes, hash);
 	for (i = 0; i < live->header.probes; i++)
 	{
-		uint32		bit = bf_probe_bit(bf_probe(hash, i), live->header.log2_block_bits);
-		uint32		byte = bit >> 3;
-		uint8		mask = (uint8) (1 << (bit & 7));
+		uint32		byte = bf_probe_bit(bf_probe(hash, i), live->header.log2_block_bits) >> 3;
 
-		if (block[byte] & mask)
+		if (after[byte] == before[byte])
 			continue;
-		for (j = 0; j < count && bytes[j] != byte; j++)
-			;
-		if (j == count)
-		{
-			bytes[count] = byte;
-			values[count++] = block[byte];
-		}
-		values[j] |= mask;
+		add_change(&changes, (uint16) (offset + byte), &after[byte], 1);
+		after[byte] = before[byte]; /* another probe's bit in it is in the change */
 	}
-	for (i = 0; i < count; i++)
-		add_change(&changes, (uint16) (offset + bytes[i]), &values[i], 1);
 	write_changes(index, buffer, &changes);
 }
 

@@ -31,7 +31,7 @@
 #include "live/am.h"
 #include "live/target.h"
 
-static void
+pg_noreturn static void
 refuse_missing(Oid relation)
 {
 	ereport(ERROR,
@@ -72,7 +72,6 @@ bfpg_live_lock_index(Oid index)
 			return table;
 	}
 	refuse_missing(index);
-	return InvalidOid;
 }
 
 Relation

@@ -253,29 +253,26 @@ bfpg_live_meta(Relation index)
 }
 
 static void
-walk(Relation index, BlockNumber number, unsigned level, double share,
-	 BufferAccessStrategy strategy, BfpgLiveVisit visit, void *argument)
+walk(Relation index, BfpgLiveNode node, BufferAccessStrategy strategy, BfpgLiveVisit visit, void *argument)
 {
-	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, number, RBM_NORMAL, strategy);
-	BfpgLiveNode node = {NULL, number, level, share};
+	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, node.number, RBM_NORMAL, strategy);
+	uint32		fanout = bfpg_live_fanout(node.level);
 	BlockNumber overflow;
 	uint32		i;
 
 	CHECK_FOR_INTERRUPTS();
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	node.page = bfpg_live_checked_page(RelationGetRelid(index), buffer, number, level);
+	node.page = bfpg_live_checked_page(RelationGetRelid(index), buffer, node.number, node.level);
 	visit(&node, argument);
 	overflow = bfpg_live_mark(node.page)->overflow;
 	UnlockReleaseBuffer(buffer);
-	if (overflow == 0)
-		return;
-	for (i = 0; i < bfpg_live_fanout(level); i++)
-		walk(index, overflow + i, level + 1, share / bfpg_live_fanout(level), strategy, visit, argument);
+	for (i = 0; overflow != 0 && i < fanout; i++)
+		walk(index, (BfpgLiveNode) {NULL, overflow + i, node.level + 1, node.blocks, node.share / fanout}, strategy, visit, argument);
 }
 
 void
-bfpg_live_walk(Relation index, BlockNumber home, BufferAccessStrategy strategy,
+bfpg_live_walk(Relation index, const BfpgLive *live, BlockNumber home, BufferAccessStrategy strategy,
 			   BfpgLiveVisit visit, void *argument)
 {
-	walk(index, home, 0, 1.0, strategy, visit, argument);
+	walk(index, (BfpgLiveNode) {NULL, home, 0, bfpg_live_page_blocks(live, home), 1.0}, strategy, visit, argument);
 }

@@ -160,6 +160,7 @@ typedef struct BfpgLiveNode
 	Page		page;
 	BlockNumber number;
 	unsigned	level;
+	uint32		blocks;			/* as many as level 0's page has */
 	double		share;			/* of the keys of level 0's page that come by here */
 } BfpgLiveNode;
 
@@ -169,7 +170,7 @@ typedef void (*BfpgLiveVisit) (const BfpgLiveNode *node, void *argument);
  * Visits a page of level 0 and what is below it, each page after the one that names it.
  * strategy may be NULL.
  */
-extern void bfpg_live_walk(Relation index, BlockNumber home, BufferAccessStrategy strategy,
+extern void bfpg_live_walk(Relation index, const BfpgLive *live, BlockNumber home, BufferAccessStrategy strategy,
 						   BfpgLiveVisit visit, void *argument);
 
 #endif							/* BFPG_LIVE_PAGE_H */

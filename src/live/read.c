@@ -87,16 +87,14 @@ ask_block(const BfpgLiveTarget *target, Page page, uint32 offset, uint64 hash)
 							 header->probes, hash);
 }
 
-/* Asks the overflow pages of a page, of which the first is named, and theirs. */
+/* Asks a page of a level, and of those below it the ones that a hash belongs to. */
 static bool
-ask_overflow(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumber overflow)
+ask_pages(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumber number, unsigned level)
 {
-	unsigned	level;
-
-	for (level = 1; overflow != 0; level++)
+	for (;; level++)
 	{
-		BlockNumber number = overflow + bfpg_live_child(hash, level - 1);
 		Buffer		buffer = read_page(target, number);
+		BlockNumber overflow;
 		Page		page;
 		bool		found;
 
@@ -105,10 +103,10 @@ ask_overflow(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumb
 		found = ask_block(target, page, offset, hash);
 		overflow = bfpg_live_mark(page)->overflow;
 		UnlockReleaseBuffer(buffer);
-		if (found)
-			return true;
+		if (found || overflow == 0)
+			return found;
+		number = overflow + bfpg_live_child(hash, level);
 	}
-	return false;
 }
 
 /* Whether a target has an index, and the snapshots of this look-up may believe it. */
@@ -123,10 +121,6 @@ bool
 bfpg_live_contains(BfpgLiveTarget *target, uint64 hash)
 {
 	BfpgLivePlace place;
-	BlockNumber overflow;
-	Buffer		buffer;
-	Page		page;
-	bool		found;
 
 	if (!can_be_false(target))
 		return true;
@@ -138,13 +132,7 @@ bfpg_live_contains(BfpgLiveTarget *target, uint64 hash)
 	bfpg_pin_fetch(&target->locator, place.page, place.offset);
 	if (IsolationIsSerializable())
 		lock_predicate(target, place.page);
-	buffer = read_page(target, place.page);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = bfpg_live_checked_page(target->index, buffer, place.page, 0);
-	found = ask_block(target, page, place.offset, hash);
-	overflow = bfpg_live_mark(page)->overflow;
-	UnlockReleaseBuffer(buffer);
-	return found || (overflow != 0 && ask_overflow(target, hash, place.offset, overflow));
+	return ask_pages(target, hash, place.offset, place.page, 0);
 }
 
 void
@@ -285,7 +273,7 @@ ask_page(const BfpgLivePageBatch *batch, int at)
 
 		if (!batch->found[(uint32) keys[at]])
 			batch->found[(uint32) keys[at]] =
-				ask_overflow(target, hash, bfpg_live_place(&target->live, hash).offset, overflow);
+				ask_pages(target, hash, bfpg_live_place(&target->live, hash).offset, overflow + bfpg_live_child(hash, 0), 1);
 	}
 	return next;
 }

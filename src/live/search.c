@@ -135,19 +135,6 @@ analyse(const Search *search, const char *text)
 	return query;
 }
 
-/* The row type may have columns that were dropped, where SELECT * has none. */
-static void
-run(PlannedStmt *plan, const char *text, ParamListInfo parameters, ReturnSetInfo *result)
-{
-	DestReceiver *receiver = CreateTuplestoreDestReceiver();
-
-	SetTuplestoreDestReceiverParams(receiver, result->setResult,
-									result->econtext->ecxt_per_query_memory, false,
-									result->setDesc, "table has changed");
-	bfpg_execute(plan, text, parameters, receiver);
-	receiver->rDestroy(receiver);
-}
-
 /* Runs the query with one condition more, unless that is NULL. */
 static void
 run_with(const Search *search, Node *condition, ReturnSetInfo *result)
@@ -158,6 +145,7 @@ run_with(const Search *search, Node *condition, ReturnSetInfo *result)
 								quote_identifier(search->column));
 	Query	   *query = analyse(search, text);
 	ParamListInfo parameters = makeParamList(1);
+	DestReceiver *receiver = CreateTuplestoreDestReceiver();
 	PlannedStmt *plan;
 
 	if (condition != NULL)
@@ -168,7 +156,11 @@ run_with(const Search *search, Node *condition, ReturnSetInfo *result)
 	parameters->params[0].pflags = PARAM_FLAG_CONST;
 	plan = bfpg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, parameters);
 	bfpg_check_seen_below(search->table, GetActiveSnapshot());
-	run(plan, text, parameters, result);
+	/* The row type may have columns that were dropped, where SELECT * has none. */
+	SetTuplestoreDestReceiverParams(receiver, result->setResult, result->econtext->ecxt_per_query_memory, false,
+									result->setDesc, "table has changed");
+	bfpg_execute(plan, text, parameters, receiver);
+	receiver->rDestroy(receiver);
 }
 
 /*

@@ -37,8 +37,6 @@ PG_FUNCTION_INFO_V1(bloomfilter_live_row);
 typedef struct Sample
 {
 	const BfpgLive *live;
-	BlockNumber home;			/* the page of level 0 that is looked at */
-	uint32		blocks;			/* its, which those below it have, too */
 	uint64		blocks_seen;	/* of level 0 */
 	uint64		bits;			/* set in blocks of level 0 */
 	double		keys;
@@ -54,12 +52,12 @@ look_at_page(const BfpgLiveNode *node, void *argument)
 	bf_header	header = sample->live->header;
 
 	/* The page as if it were a filter of its own. */
-	header.blocks = sample->blocks;
+	header.blocks = node->blocks;
 	header.bits_set = bits;
 	if (node->level == 0)
 	{
 		sample->bits += bits;
-		sample->blocks_seen += sample->blocks;
+		sample->blocks_seen += node->blocks;
 	}
 	sample->keys += bf_estimate_keys(&header);
 	/* An absent key is asked for on one page of each level. */
@@ -78,11 +76,7 @@ look_at_sample(Relation index, const BfpgLive *live, uint32 wanted, Sample *samp
 	memset(sample, 0, sizeof *sample);
 	sample->live = live;
 	for (i = 0; i < count; i++)
-	{
-		sample->home = BFPG_LIVE_FIRST_PAGE + (BlockNumber) (i * pages / count);
-		sample->blocks = bfpg_live_page_blocks(live, sample->home);
-		bfpg_live_walk(index, sample->home, NULL, look_at_page, sample);
-	}
+		bfpg_live_walk(index, live, BFPG_LIVE_FIRST_PAGE + (BlockNumber) (i * pages / count), NULL, look_at_page, sample);
 	return (uint32) count;
 }
 

@@ -20,7 +20,6 @@ typedef struct Verification
 {
 	Relation	index;
 	const BfpgLive *live;
-	uint32		blocks;			/* of the page of level 0, and of those below it */
 	BlockNumber pages;			/* of the index */
 	Bitmapset  *seen;			/* pages */
 } Verification;
@@ -45,7 +44,7 @@ verify_page(const BfpgLiveNode *node, void *argument)
 	Verification *verification = (Verification *) argument;
 	const BfpgLive *live = verification->live;
 	Oid			index = RelationGetRelid(verification->index);
-	uint64		used = (uint64) verification->blocks << (live->header.log2_block_bits - 3);
+	uint64		used = (uint64) node->blocks << (live->header.log2_block_bits - 3);
 	BlockNumber overflow = bfpg_live_mark(node->page)->overflow;
 
 	if (bms_is_member((int) node->number, verification->seen))
@@ -99,10 +98,7 @@ bloomfilter_index_verify(PG_FUNCTION_ARGS)
 	if (verification.pages < fixed)
 		bfpg_live_refuse_page(RelationGetRelid(index), verification.pages, "it is missing");
 	for (number = BFPG_LIVE_FIRST_PAGE; number < fixed; number++)
-	{
-		verification.blocks = bfpg_live_page_blocks(&live, number);
-		bfpg_live_walk(index, number, strategy, verify_page, &verification);
-	}
+		bfpg_live_walk(index, &live, number, strategy, verify_page, &verification);
 	index_close(index, NoLock);
 	PG_RETURN_BOOL(true);
 }

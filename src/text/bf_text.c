@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "bf_text_read.h"
-#include "bf_utf8.h"
 
 /* By key type; text has none, since it is its own key. */
-static const bf_text_reader readers[] = {
+static bf_text_reader *const readers[] = {
 	NULL, bf_text_integer, NULL, bf_text_bytea, bf_text_uuid, bf_text_numeric,
 	bf_text_float, bf_text_date, bf_text_timestamp, bf_text_timestamptz,
 	bf_text_inet, bf_text_macaddr
@@ -86,7 +85,7 @@ const char *
 bf_text_key(int type, const char *text, size_t length, uint8_t *buffer,
 			bf_text_slice *key)
 {
-	bf_text_reader read;
+	bf_text_reader *read;
 	size_t		key_length = 0;
 	const char *reason;
 

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bf_text_number.h"
 #include "bf_text_read.h"
 
 /*

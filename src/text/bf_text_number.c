@@ -5,11 +5,9 @@
  * Decimal digits only: PostgreSQL 16 reads 0x1f and 1_000 too, but never prints
  * them.
  */
-#include "bf_text_number.h"
+#include "bf_text_read.h"
 
 #include <string.h>
-
-#include "bf_text_read.h"
 
 /* Digits before and after the point that a numeric has at most. */
 #define INTEGER_DIGITS	131072

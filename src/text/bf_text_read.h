@@ -10,31 +10,39 @@
 
 #include "bf_text.h"
 
-typedef const char *(*bf_text_reader) (const char *text, size_t length,
-									   uint8_t *bytes, size_t *key_length);
+typedef const char *bf_text_reader(const char *text, size_t length, uint8_t *bytes, size_t *key_length);
 
-extern const char *bf_text_integer(const char *text, size_t length,
-								   uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_numeric(const char *text, size_t length,
-								   uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_float(const char *text, size_t length,
-								 uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_real(const char *text, size_t length,
-								uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_bytea(const char *text, size_t length,
-								 uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_uuid(const char *text, size_t length,
-								uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_date(const char *text, size_t length,
-								uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_timestamp(const char *text, size_t length,
-									 uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_timestamptz(const char *text, size_t length,
-									   uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_inet(const char *text, size_t length,
-								uint8_t *bytes, size_t *key_length);
-extern const char *bf_text_macaddr(const char *text, size_t length,
-								   uint8_t *bytes, size_t *key_length);
+extern bf_text_reader bf_text_integer;
+extern bf_text_reader bf_text_numeric;
+extern bf_text_reader bf_text_float;
+extern bf_text_reader bf_text_real;
+extern bf_text_reader bf_text_bytea;
+extern bf_text_reader bf_text_uuid;
+extern bf_text_reader bf_text_date;
+extern bf_text_reader bf_text_timestamp;
+extern bf_text_reader bf_text_timestamptz;
+extern bf_text_reader bf_text_inet;
+extern bf_text_reader bf_text_macaddr;
+
+/* The pieces of a decimal number that is written as text. */
+typedef struct bf_decimal
+{
+	bool		negative;
+	const char *integer;		/* digits before the point */
+	size_t		integer_digits;
+	const char *fraction;		/* digits after it */
+	size_t		fraction_digits;
+	int64_t		exponent;
+} bf_decimal;
+
+/* [+-]digits[.digits][e[+-]digits], with a digit before or after the point. */
+extern bool bf_text_decimal(const char *text, size_t length, bf_decimal *number);
+
+/* The digit at a place of integer and fraction taken together, '0' beyond them. */
+extern char bf_text_digit(const bf_decimal *number, size_t place);
+
+/* "NaN", "Infinity", "-Infinity" as PostgreSQL prints them, or NULL. */
+extern const char *bf_text_special(const char *text, size_t length);
 
 /* Room for the key of a numeric, which an exponent makes longer than its text. */
 extern size_t bf_text_numeric_room(const char *text, size_t length);

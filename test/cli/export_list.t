@@ -152,7 +152,7 @@ sql("CALL ext.bloom_set_identity('one', '" . manifest('one')->{identity}[0] . "'
 agree('which bloom_set_identity gives back', 'one');
 is(lacks('one.url', 1 .. 5700), 0, 'no key is missing');
 
-# What a server sends of a part has its length, and the header's bits
+# What a server sends of a part has its length, and the header's bits; what is here isn't asked for again
 sql('ALTER FUNCTION ext.bloom_chunk(ext.bloomfilter, bigint, integer) RENAME TO true_chunk');
 foreach my $try ([ 'too little of a part', 'substr(b, 2)', qr/sent \d+ of \d+ bytes/ ], [ 'too much', "b || '\\x00'", qr/sent \d+ of \d+ bytes/ ],
 	[ 'other bits', 'set_bit(b, 9999, 1 - get_bit(b, 9999))', qr/part 0 .* is not valid/ ])
@@ -160,6 +160,8 @@ foreach my $try ([ 'too little of a part', 'substr(b, 2)', qr/sent \d+ of \d+ by
 	my ($name, $bytes, $pattern) = @$try;
 	sql("CREATE OR REPLACE FUNCTION ext.bloom_chunk(ext.bloomfilter, bigint, integer) RETURNS bytea LANGUAGE sql AS \$\$
 		SELECT CASE WHEN \$3 < 1000000 THEN b ELSE $bytes END FROM ext.true_chunk(\$1, \$2, \$3) AS b \$\$");
+	is((by_dsn('one', 'one.dsn'))[0] . (export('one'))[0], '00', "$name: not asked for again") if $name eq 'too little of a part';
+	publish('one', 1, 1, 5701);
 	refused($name, $pattern, 'one');
 }
 

@@ -4,6 +4,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include <string.h>
 #include <unistd.h>
 
 #include "bf_key.h"
@@ -73,6 +74,10 @@ check_info(const bloomfilter *set)
 static void
 check_single_part(const bloomfilter *set)
 {
+	static int64_t own[KEYS + 1];
+	static uint8_t all[KEYS + 1];
+	size_t		owns = 0;
+	size_t		done = 0;
 	bloomfilter *part;
 	const void *bytes;
 	size_t		length;
@@ -93,12 +98,18 @@ check_single_part(const bloomfilter *set)
 		int			sliced = bloomfilter_contains_batch(part, BLOOMFILTER_KEY_INTEGER, &slice, 1, &found[1], &answered[1]);
 
 		others += answer < 0;
+		own[owns] = key;
+		owns += answer >= 0;
 		right += batch == sliced && answered[0] == answered[1] &&
 			(answer < 0 ? answer == BLOOMFILTER_ERR_OTHER_PART && batch == answer && answered[0] == 0 :
 			 batch == BLOOMFILTER_OK && answered[0] == 1 && answer == 1 && found[0] == 1 && found[1] == 1);
 	}
 	same(right, KEYS, "a part alone denies none of its keys, and refuses those of other parts");
 	ok(others > KEYS / 2, "which are about two thirds");
+	for (own[owns] = 1; bloomfilter_contains_int64(part, own[owns]) >= 0;)
+		own[owns]++;
+	same(bloomfilter_contains_int64_batch(part, own, owns + 1, all, &done), BLOOMFILTER_ERR_OTHER_PART, "many of its own, and one of another part");
+	ok(done == owns && memchr(all, 0, owns) == NULL, "are answered up to that");
 	bloomfilter_close(part);
 }
 

@@ -108,7 +108,7 @@ command_contains(int argc, char **argv)
 	if (feed.copy && question.null)
 		usage_error(&line, "--copy excludes --null: COPY's rows end with newlines");
 	/* of a few keys their blocks are all that is read; "verify" reads the rest */
-	filter = open_filter(argv[optind], optind + 1 < argc ? BLOOMFILTER_SKIP_CHECK : 0);
+	filter = open_filter(argv[optind], BLOOMFILTER_SKIP_COUNT | (optind + 1 < argc ? BLOOMFILTER_SKIP_CHECK : 0));
 	if (identity != NULL)
 		check_identity(filter, argv[optind], identity);
 	optind++;

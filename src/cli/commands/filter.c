@@ -44,18 +44,18 @@ estimate_word(const bloomfilter_info *info)
 text_types
 filter_text_types(const bloomfilter *filter, const text_types *wanted)
 {
-	uint8_t		columns[MOST_COLUMNS] = {0};
-	int			held = bloomfilter_get_key_type(filter, columns);
+	const bloomfilter_info info = filter_info(filter, -1);
+	int			held = info.key_type;
 	text_types	types = {1, {BLOOMFILTER_KEY_TEXT}};
 	size_t		i;
 
-	if (held == BLOOMFILTER_KEY_NONE && wanted->count == 0 && filter_info(filter, -1).changes > 0)
+	if (held == BLOOMFILTER_KEY_NONE && wanted->count == 0 && info.changes > 0)
 		fail("the list had no keys when it was published, so the file doesn't tell of which type its keys are: give --type");
 	if (held == BLOOMFILTER_KEY_NONE)
 		return wanted->count == 0 ? types : *wanted;
 	types.type[0] = held;
-	for (i = 0; i < MOST_COLUMNS && columns[i] != 0; i++)
-		types.type[(types.count = i + 1) - 1] = columns[i];
+	for (i = 0; i < MOST_COLUMNS && info.columns[i] != 0; i++)
+		types.type[(types.count = i + 1) - 1] = info.columns[i];
 	if (wanted->count == 0)
 		return types;
 	for (i = 0; i < types.count && wanted->count == types.count; i++)

@@ -243,6 +243,15 @@ export_note(exporter *e, bool well)
  * From the look to the folder
  * ------------------------------------------------------------------------ */
 
+/* A source's. */
+static bool
+image_has_part(void *state, const feed_part *part)
+{
+	const list_image *image = state;
+
+	return part->parts == image->count && feed_part_is(part, &image->parts[part->part], image->bodies[part->part]);
+}
+
 /* What the folder has, which the next look goes on from. */
 static void
 tell_source(exporter *e)
@@ -253,7 +262,10 @@ tell_source(exporter *e)
 	s->known = m->serial != 0;
 	memcpy(s->known_identity, m->identity, sizeof s->known_identity);
 	s->known_serial = s->plan.list != NULL ? m->content : 0;
+	s->known_tracked = m->tracked;
 	s->known_true_at = m->true_at;
+	s->has_part = s->news.image.count > 0 ? image_has_part : NULL;
+	s->state = &s->news.image;
 }
 
 static bool

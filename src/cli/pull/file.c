@@ -21,6 +21,9 @@
 /* A copy that had no room is tried again so often. */
 #define ADOPT_SECONDS 60.0
 
+/* All of a file is compared with its sum so often. */
+#define SUM_SECONDS 86400.0
+
 bool
 file_refuse(list_file *file, const char *reason, const char *text)
 {
@@ -357,6 +360,18 @@ check_content(list_file *file)
 	}
 	file_lose(file, "damaged", "another program wrote to it, or cut it");
 	return true;
+}
+
+bool
+file_check_sum(list_file *file)
+{
+	uint64_t	sum;
+
+	if (file->state != FILE_MINE || file->lost || file->writes % 2 != 0 || monotonic_seconds() < file->check_due)
+		return true;
+	file->check_due = monotonic_seconds() + SUM_SECONDS * (0.5 + random_share());
+	return (parts_sum(&file->kept, &sum) && sum == file->kept.now.content.sum && table_is_right(file)) ||
+		file_lose(file, "damaged", "its bits are not those that were set");
 }
 
 /* Another file has the name, or none. */

@@ -110,6 +110,9 @@ extern bool file_open(list_file *file, const char *path);
  */
 extern bool file_check(list_file *file, bool *over);
 
+/* Once a day, at no certain hour, and at first: compares all of FILE with its own sum; false: it is lost. */
+extern bool file_check_sum(list_file *file);
+
 /* After a write of this process; whether another one wrote to FILE since; and whether the page is still its own. */
 extern void file_wrote(list_file *file);
 extern bool file_was_written(const list_file *file);

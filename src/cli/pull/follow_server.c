@@ -2,6 +2,9 @@
  * follow_server.c
  *	  Following a list or a live index on a PostgreSQL server: what a look brings into an image
  *	  in memory is handed over as a patch, or as whole parts.
+ *
+ * The image of an index stays, as looks bring what changed in it.  A list is fetched at each
+ * serial that FILE has not, and its image goes when FILE has it.
  */
 #include "pull.h"
 
@@ -90,7 +93,8 @@ offer_of(follower *f)
 	list_news  *news = &look->source.news;
 	const list_file *file = &f->file;
 	uint64_t	now = time_now();
-	offer		o = {.count = news->image.count, .patch = server_patch, .changes = server_changes, .length = server_length, .part = server_part};
+	bool		fetched = news->image.count > 0;
+	offer		o = {.count = fetched ? news->image.count : file->kept.who.parts, .patch = server_patch, .changes = server_changes, .length = server_length, .part = server_part};
 
 	if (f->plan->list != NULL)
 		look->serial = news->serial;
@@ -102,7 +106,7 @@ offer_of(follower *f)
 	memcpy(o.who.identity, news->identity, FEED_IDENTITY_BYTES);
 	o.who.epoch = look->covered ? file->kept.who.epoch : look->serial;
 	o.now.content.serial = o.now.content.mark = o.whole = look->serial;
-	o.now.content.sum = image_sum(&news->image);
+	o.now.content.sum = fetched ? image_sum(&news->image) : file->kept.now.content.sum;
 	o.now.true_at = news->true_at;
 	o.who.tracked = news->changes.tracked;
 	/* no row of files; what is new is told by a number that grows */
@@ -158,22 +162,6 @@ compare(list_file *file, list_image *image)
 	return covered;
 }
 
-/* Whether FILE has other bits than the server under the same serial; what it was not given is healed. */
-static bool
-is_forked(follower *f)
-{
-	const server_look *look = f->state;
-	list_file  *file = &f->file;
-	uint64_t	sum;
-
-	if (f->plan->list == NULL || file->kept.who.parts == 0 || file->state != FILE_MINE || file->lost || f->plan->allow_older ||
-		look->source.news.serial != file->kept.now.content.serial)
-		return false;
-	if (parts_sum(&file->kept, &sum) && sum == file->kept.now.content.sum)
-		return true;
-	return file_lose(file, "damaged", "its bits are not those that were set");
-}
-
 /* After a look: FILE becomes what the image is. */
 static bool
 fill_file(follower *f)
@@ -185,16 +173,13 @@ fill_file(follower *f)
 	bool		fits = file->state == FILE_MINE && !file->lost && image_fits(image, file->kept.parts, file->kept.who.parts);
 	offer		o;
 
-	look->covered = fits && ((look->current && !news->new_epoch) || compare(file, image));
+	look->covered = image->count == 0 || (fits && ((look->current && !news->new_epoch) || compare(file, image)));
 	/* nothing is set in an exact file: it is the list, or it is made anew */
 	if (image->news_count > 0 && feed_are_exact(image->parts, image->count))
 		look->covered = false;
 	/* each serial of a tracked list has its own file, with its own changes */
 	if (news->changes.tracked != file->kept.who.tracked || (news->changes.tracked && news->serial != file->kept.now.content.serial))
 		look->covered = false;
-	if (!(look->covered && image->news_count == 0) && is_forked(f))
-		return pull_refuse(f, "back", "it has other bits under the same serial: two servers publish under one identity");
-	look->covered = look->covered && !file->lost;
 	o = offer_of(f);
 	return content_update(f, &o);
 }
@@ -203,15 +188,40 @@ fill_file(follower *f)
  * Looks
  * ------------------------------------------------------------------------ */
 
-/* What the source is not to go behind. */
-static void
-tell_known(const follower *f, source *s)
+/* A source's. */
+static bool
+file_has_part(void *state, const feed_part *part)
 {
-	const list_file *file = &f->file;
+	const list_file *file = state;
+	const feed_part *here;
+	uint8_t    *body;
+	bool		has;
 
+	if (part->parts != file->kept.who.parts)
+		return false;
+	here = &file->kept.parts[part->part];
+	body = allocate(NULL, (size_t) here->length, 1);
+	has = read_all(file->kept.fd, body, (size_t) here->length, feed_body_at(here)) && feed_part_is(part, here, body);
+	free(body);
+	return has;
+}
+
+/* What the source is not to go behind, and what of a list is here, which the image then needn't have. */
+static void
+tell_known(follower *f, source *s)
+{
+	const server_look *look = f->state;
+	list_file  *file = &f->file;
+	bool		here = file->state == FILE_MINE && !file->lost && !f->plan->allow_older;
+
+	s->has_part = here ? file_has_part : NULL;
+	s->state = file;
+	if (f->plan->list != NULL && s->news.image.count == 0)
+		s->news.serial = here && look->current ? file->kept.now.content.serial : 0;
 	s->known = file->kept.who.parts > 0 && !f->plan->allow_older;
 	memcpy(s->known_identity, file->kept.who.identity, FEED_IDENTITY_BYTES);
 	s->known_serial = file->kept.now.content.serial;
+	s->known_tracked = file->kept.who.tracked;
 	s->known_true_at = file->kept.now.true_at;
 	/* as an exporter goes on with its folder's changes: a server that lost some since is told of */
 	if (s->known && s->news.changes.serial == 0 && file->kept.slots != NULL && !file->lost)
@@ -256,11 +266,13 @@ look_at_server(follower *f)
 	source	   *s = &look->source;
 
 	/* bits that are lost come with the whole */
-	look->current = look->current && !f->file.lost;
+	look->current = file_check_sum(&f->file) && look->current && !f->file.lost;
 	f->file.how.heartbeat = f->file.how.expires = 0;
 	if (!read_server(f) || !fill_file(f))
 		return false;
 	source_forget_news(s);
+	if (f->plan->list != NULL)
+		image_free(&s->news.image);
 	/* a pooler may lead to another server, whose index of this name is another list */
 	snprintf(s->known_system, sizeof s->known_system, "%s", s->news.system);
 	look->current = true;

@@ -19,9 +19,6 @@
 /* For a manifest, from the first byte asked to the last one read. */
 #define MANIFEST_SECONDS 30L
 
-/* All of FILE is read again so often. */
-#define CHECK_SECONDS 86400.0
-
 /* What may lie between the clocks of host and exporter, microseconds. */
 #define CLOCK_GRACE UINT64_C(300000000)
 #define DAY UINT64_C(86400000000)
@@ -164,22 +161,16 @@ use_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer)
 	return content_update(look->f, &o);
 }
 
-/*
- * Once a day, at no certain hour, and after the first look: FILE against its own sum, and that
- * against the manifest's.
- */
+/* After the first look, and then once a day: FILE against its own sum, and that against the manifest's. */
 static bool
 check_content(url_look *look)
 {
 	list_file  *file = &look->f->file;
-	uint64_t	sum;
+	double		due = file->check_due;
 
-	if (file->state != FILE_MINE || file->lost || file->writes % 2 != 0 || monotonic_seconds() < file->check_due)
-		return true;
-	file->check_due = monotonic_seconds() + CHECK_SECONDS * (0.5 + random_share());
-	if (!parts_sum(&file->kept, &sum) || sum != file->kept.now.content.sum || !table_is_right(file))
-		return file_lose(file, "damaged", "its bits are not those that were set");
-	if (look->manifest.content != file->kept.now.content.serial || look->manifest.sum == sum)
+	if (!file_check_sum(file))
+		return false;
+	if (file->check_due == due || look->manifest.content != file->kept.now.content.serial || look->manifest.sum == file->kept.now.content.sum)
 		return true;
 	look->f->differs = true;
 	look->tag[0] = '\0';

@@ -3,8 +3,9 @@
  *	  A published list, from the server into an image in memory.
  *
  * A list has an identity and a serial of its own, which are carried.  All of it is read, in
- * one snapshot, when its serial is another one.  Where nothing but bits came, these are
- * news; else another epoch begins, as it does with each serial of an exact list.
+ * one snapshot, when its serial is another one than what is here, whose checksums are compared
+ * with the server's at first.  Where nothing but bits came, these are news; else another epoch
+ * begins, as it does with each serial of an exact list.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -148,21 +149,44 @@ get_part(void *state, uint32_t part, uint8_t **filter, uint64_t *length)
 
 /* Reads and checks all parts. */
 static bool
-read_parts(source *s, list_image *whole)
+fetch_parts(source *s, const PGresult *fronts, list_image *whole)
 {
-	char	   *sql = text_of("SELECT %s.bloom_chunk(filter, 0::pg_catalog.int8, %d) FROM %s.bloom_list_part WHERE name OPERATOR(pg_catalog.=) %s ORDER BY part",
-							  s->schema, FEED_FRONT_BYTES, s->schema, s->index);
-	PGresult   *fronts = server_query(s->connection, sql);
 	list_parts	in = {.s = s, .fronts = fronts};
 	uint32_t	part;
-	const char *problem = fronts == NULL ? "" : image_read(whole, (uint32_t) PQntuples(fronts), get_part, &in, &part);
+	const char *problem = image_read(whole, (uint32_t) PQntuples(fronts), get_part, &in, &part);
 
-	free(sql);
-	PQclear(fronts);
 	if (problem == NULL || problem[0] == '\0')
 		return problem == NULL;
 	complain("part %" PRIu32 " of the list \"%s\" is not valid: %s", part, s->plan.list, problem);
 	return source_refuse(s, "damaged");
+}
+
+/* Whether the parts of these headers are what is here. */
+static bool
+has_parts(const source *s, const PGresult *rows)
+{
+	bool		has = PQntuples(rows) > 0;
+	int			i;
+
+	for (i = 0; i < PQntuples(rows) && has; i++)
+	{
+		feed_part	part;
+
+		has = feed_part_read((const uint8_t *) PQgetvalue(rows, i, 0), (uint64_t) PQgetlength(rows, i, 0), &part) == NULL &&
+			part.part == (uint32_t) i && part.parts == (uint32_t) PQntuples(rows) && s->has_part(s->state, &part);
+	}
+	return has;
+}
+
+static PGresult *
+read_headers(const source *s)
+{
+	char	   *sql = text_of("SELECT %s.bloom_chunk(filter, 0::pg_catalog.int8, %d) FROM %s.bloom_list_part WHERE name OPERATOR(pg_catalog.=) %s ORDER BY part",
+							  s->schema, FEED_FRONT_BYTES, s->schema, s->index);
+	PGresult   *rows = server_query(s->connection, sql);
+
+	free(sql);
+	return rows;
 }
 
 /* Whether the whole has all bits of the image, and so few more that a patch pays. */
@@ -197,29 +221,37 @@ is_superset(const list_image *image, const list_image *whole)
 
 /* Fills the image with a list that isn't in it. */
 static bool
-fill_list(source *s, const list_head *head)
+fetch_list(source *s, const PGresult *headers, bool tracked)
 {
-	list_image  *image = &s->news.image;
-	bool		same = image->count > 0 && s->known && head->serial == s->known_serial;
 	list_image	whole;
-	bool		filled;
-	bool		forked;
+	bool		fetched;
 
 	memset(&whole, 0, sizeof whole);
-	filled = read_parts(s, &whole);
-	forked = filled && same && !(image_fits(image, whole.parts, whole.count) && image_sum(image) == image_sum(&whole));
+	fetched = fetch_parts(s, headers, &whole);
 	s->counts.whole_reads++;
-	if (filled && !same)
+	if (fetched)
 		/* each file of a tracked list has the changes of its own serial: so no bits come into an older one */
-		source_fill(s, &whole, head->tracked || !is_superset(image, &whole), WHOLE_REMOVED);
+		source_fill(s, &whole, tracked || !is_superset(&s->news.image, &whole), WHOLE_REMOVED);
 	image_free(&whole);
-	if (forked)
+	return fetched;
+}
+
+/* A list of a serial that isn't in the image: it is what is here, or is fetched. */
+static bool
+take_list(source *s, const list_head *head)
+{
+	bool		here = s->has_part != NULL && s->known && head->serial == s->known_serial && head->tracked == s->known_tracked;
+	PGresult   *headers = read_headers(s);
+	bool		taken = headers != NULL && (here ? has_parts(s, headers) : fetch_list(s, headers, head->tracked));
+
+	if (headers != NULL && here && !taken)
 	{
 		complain("the list \"%s\" has other bits than before under the same serial: two servers publish under one identity",
 				 s->plan.list);
-		return source_refuse(s, "back");
+		s->reason = "back";
 	}
-	return filled;
+	PQclear(headers);
+	return taken;
 }
 
 /* ------------------------------------------------------------------------
@@ -311,9 +343,13 @@ list_look(source *s)
 {
 	list_news  *news = &s->news;
 	list_head	head;
+	bool		taken;
 
-	if (!read_head(s, &head) || !source_check_clock(s, head.true_at) || !check_list(s, &head) ||
-		(head.serial != news->serial && !fill_list(s, &head)))
+	if (!read_head(s, &head) || !source_check_clock(s, head.true_at) || !check_list(s, &head))
+		return false;
+	/* what becomes tracked, or is no more, is made anew: of an image, or of the server's parts */
+	taken = head.serial == news->serial && (news->image.count > 0 || head.tracked == s->known_tracked);
+	if (!taken && !take_list(s, &head))
 		return false;
 	memcpy(news->identity, head.identity, sizeof news->identity);
 	news->serial = head.serial;

@@ -79,8 +79,13 @@ typedef struct source
 	bool		known;			/* there is something */
 	uint8_t		known_identity[FEED_IDENTITY_BYTES];
 	uint64_t	known_serial;	/* of a list */
+	bool		known_tracked;
 	uint64_t	known_true_at;
 	char		known_system[64];	/* the server's identifier; "": any is right */
+
+	/* Of a list: whether this part of the server's is here; NULL: all are to be fetched. */
+	bool		(*has_part) (void *state, const feed_part *part);
+	void	   *state;
 
 	/* The server */
 	PGconn	   *connection;		/* NULL: none that is of use */

@@ -15,7 +15,6 @@ open_stored(BfpgAccess *access, Datum value)
 
 	access->stored = stored;
 	access->shape = &stored->shape;
-	access->header = &stored->shape.level[0];
 	access->blocks = stored->blocks;
 	access->epoch = bfpg_epoch;
 }
@@ -33,32 +32,27 @@ open_inline(BfpgAccess *access, Datum value)
 	if (status != BF_OK)
 		bfpg_report_invalid(status, VARDATA_ANY(flat), BFPG_DOOR_STORED, NULL);
 	access->shape = &access->own_shape;
-	access->header = &access->own_shape.level[0];
 	access->blocks = (const uint8 *) VARDATA_ANY(flat) + bf_shape_front(access->shape);
 	if (flat != attr)
 		access->detoasted = flat;
-}
-
-static void
-open_expanded(BfpgAccess *access, const BfpgFilter *filter)
-{
-	access->shape = &filter->shape;
-	access->header = filter->header;
-	access->blocks = filter->blocks;
 }
 
 void
 bfpg_access_look(BfpgAccess *access, Datum value)
 {
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+	const BfpgFilter *expanded = bfpg_filter_expanded(value);
 
 	access->epoch = 0;
 	access->stored = NULL;
 	access->detoasted = NULL;
 	if (VARATT_IS_EXTERNAL_ONDISK(attr))
 		open_stored(access, value);
-	else if (VARATT_IS_EXTERNAL_EXPANDED(attr))
-		open_expanded(access, bfpg_filter_expanded(value));
+	else if (expanded != NULL)
+	{
+		access->shape = &expanded->shape;
+		access->blocks = expanded->blocks;
+	}
 	else
 		open_inline(access, value);
 }

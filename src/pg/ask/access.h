@@ -15,13 +15,9 @@
 #include "ask/copies.h"
 #include "key/key.h"
 
-/*
- * The filter that a call site asks.  header and blocks are for use between
- * bfpg_access_open and bfpg_access_close.
- */
+/* The filter that a call site asks.  shape and blocks are for use between bfpg_access_open and bfpg_access_close. */
 typedef struct BfpgAccess
 {
-	const bf_header *header;	/* level 1's of an exact filter */
 	const bf_shape *shape;
 	const uint8 *blocks;		/* all blocks, or NULL: ask chunk by chunk */
 

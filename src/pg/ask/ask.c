@@ -28,7 +28,7 @@ open_question(FunctionCallInfo fcinfo, int filter_arg, int key_arg, bool array)
 	BfpgQuestion *question = bfpg_call_state(fcinfo, key_arg, array, sizeof(BfpgQuestion));
 
 	bfpg_access_open(&question->access, PG_GETARG_DATUM(filter_arg));
-	bfpg_check_key_type(&question->coder, question->access.header);
+	bfpg_check_key_type(&question->coder, &question->access.shape->level[0]);
 	return question;
 }
 
@@ -37,11 +37,12 @@ contains(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 {
 	BfpgQuestion *question = open_question(fcinfo, filter_arg, key_arg, false);
 	BfpgAccess *access = &question->access;
+	const bf_header *header = &access->shape->level[0];
 	uint64		hash;
 	bool		found;
 
-	hash = bfpg_hash_key(&question->coder, PG_GETARG_DATUM(key_arg), access->header->seed);
-	bfpg_check_part(access->header, hash);
+	hash = bfpg_hash_key(&question->coder, PG_GETARG_DATUM(key_arg), header->seed);
+	bfpg_check_part(header, hash);
 	found = bfpg_access_contains(access, hash);
 	bfpg_access_close(access);
 	PG_RETURN_BOOL(found);
@@ -68,7 +69,7 @@ bloomfilter_contains_each(PG_FUNCTION_ARGS)
 	uint8	   *found;
 
 	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(1)),
-				   &question->coder, question->access.header, &keys);
+				   &question->coder, &question->access.shape->level[0], &keys);
 	found = palloc(keys.count + 1);
 	bfpg_access_contains_hashes(&question->access, keys.hashes, keys.count, found);
 	bfpg_access_close(&question->access);

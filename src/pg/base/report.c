@@ -9,6 +9,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
+#include "commands/trigger.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -54,28 +55,6 @@ bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
 					  errmsg("invalid bloomfilter value: %s", bf_status_text(status))));
 }
 
-/* Errors don't show a seed: combining filters or looking keys up needs no knowledge of it. */
-void
-bfpg_check_compatible(const bf_header *a, const bf_header *b)
-{
-	char		a_keys[BF_KEY_TEXT_BYTES];
-	char		b_keys[BF_KEY_TEXT_BYTES];
-
-	if (bf_compatible(a, b))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_EXCEPTION),
-			 errmsg("bloomfilters cannot be combined"),
-			 errdetail("One has %u blocks of %u bits, %u hashes, %s keys, part %u of %u; "
-					   "the other %u blocks of %u bits, %u hashes, %s keys, part %u of %u; their seeds %s.",
-					   a->blocks, 1u << a->log2_block_bits, a->probes,
-					   bf_key_type_text(a->key_type, a_keys), a->part, a->parts,
-					   b->blocks, 1u << b->log2_block_bits, b->probes,
-					   bf_key_type_text(b->key_type, b_keys), b->part, b->parts,
-					   a->seed == b->seed ? "are equal" : "differ"),
-			 errhint("Build both with the same n, p, seed and type of key.")));
-}
-
 MemoryContext
 bfpg_aggregate_context(FunctionCallInfo fcinfo)
 {
@@ -87,6 +66,16 @@ bfpg_aggregate_context(FunctionCallInfo fcinfo)
 				 errmsg("function %s is part of an aggregate and can't be called by itself", get_func_name(fcinfo->flinfo->fn_oid)),
 				 errhint("Call the aggregate.")));
 	return context;
+}
+
+const TriggerData *
+bfpg_trigger_data(FunctionCallInfo fcinfo)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("%s was called outside of a trigger", get_func_name(fcinfo->flinfo->fn_oid))));
+	return (const TriggerData *) fcinfo->context;
 }
 
 void

@@ -12,6 +12,7 @@
 #include "bf_sizing.h"
 
 struct Node;
+struct TriggerData;
 
 /* How bytes came in: the SQLSTATE of what is wrong with them. */
 typedef enum BfpgDoor
@@ -29,11 +30,11 @@ typedef enum BfpgDoor
 extern void bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
 								struct Node *escontext);
 
-/* Throws unless two filters can be combined. */
-extern void bfpg_check_compatible(const bf_header *a, const bf_header *b);
-
 /* The memory of the aggregate that calls the function; throws where none does. */
 extern MemoryContext bfpg_aggregate_context(FunctionCallInfo fcinfo);
+
+/* What a trigger's function is called with; throws where no trigger calls it. */
+extern const struct TriggerData *bfpg_trigger_data(FunctionCallInfo fcinfo);
 
 pg_noreturn extern void bfpg_refuse_null(const char *what);
 

@@ -26,11 +26,12 @@ PG_FUNCTION_INFO_V1(bloomfilter_intersection_agg_transfn);
 /* The rate where none is given. */
 #define DEFAULT_RATE 0.01
 
-/* The parameters of a call: n, p and seed from argument first on, as many as it has. */
+/* The parameters of a call: n, p and seed, as many as it has, and for a part of a set in front of them the number of parts. */
 static BfpgAggParameters
-call_parameters(FunctionCallInfo fcinfo, int first)
+call_parameters(FunctionCallInfo fcinfo, bool of_part)
 {
 	BfpgAggParameters parameters = {0, DEFAULT_RATE, 0, 1};
+	int			first = of_part ? 3 : 2;
 	int			i;
 
 	if (PG_NARGS() > first && !PG_ARGISNULL(first))
@@ -45,6 +46,13 @@ call_parameters(FunctionCallInfo fcinfo, int first)
 		parameters.p = PG_GETARG_FLOAT8(first + 1);
 	if (PG_NARGS() > first + 2)
 		parameters.seed = (uint64) PG_GETARG_INT64(first + 2);
+	if (of_part)
+	{
+		if (PG_ARGISNULL(2))
+			bfpg_refuse_null("number of parts of a bloomfilter");
+		parameters.parts = PG_GETARG_INT32(2);
+		bfpg_check_parts(parameters.parts);
+	}
 	return parameters;
 }
 
@@ -94,17 +102,15 @@ start_state(FunctionCallInfo fcinfo, const BfpgAggParameters *parameters,
 	return state;
 }
 
-typedef BfpgAggParameters (*BfpgReadParameters) (FunctionCallInfo fcinfo);
-
 /*
  * The state for a row that has none yet, or whose arguments look different.  Kept
  * out of add_row, which is called for each row and fits into registers without it.
  */
 static pg_noinline BfpgAggState *
-read_arguments(FunctionCallInfo fcinfo, BfpgAggState *state, BfpgReadParameters read)
+read_arguments(FunctionCallInfo fcinfo, BfpgAggState *state, bool of_part)
 {
 	MemoryContext context = bfpg_aggregate_context(fcinfo);
-	BfpgAggParameters parameters = read(fcinfo);
+	BfpgAggParameters parameters = call_parameters(fcinfo, of_part);
 
 	if (state == NULL)
 		return start_state(fcinfo, &parameters, context);
@@ -114,14 +120,14 @@ read_arguments(FunctionCallInfo fcinfo, BfpgAggState *state, BfpgReadParameters 
 
 /* One row of a group.  Parameters are read again only when they look different. */
 static inline Datum
-add_row(FunctionCallInfo fcinfo, BfpgReadParameters read)
+add_row(FunctionCallInfo fcinfo, bool of_part)
 {
 	BfpgAggState *state = PG_ARGISNULL(0) ? NULL : (BfpgAggState *) PG_GETARG_POINTER(0);
 	BfpgKeyCoder *coder;
 	uint64		hash;
 
 	if (state == NULL || !is_aggregate_call(fcinfo) || !same_arguments(fcinfo, state))
-		state = read_arguments(fcinfo, state, read);
+		state = read_arguments(fcinfo, state, of_part);
 	if (!PG_ARGISNULL(1))
 	{
 		coder = state->coder != NULL ? state->coder : bfpg_call_coder(fcinfo, 1, false);
@@ -133,35 +139,16 @@ add_row(FunctionCallInfo fcinfo, BfpgReadParameters read)
 	PG_RETURN_POINTER(state);
 }
 
-static BfpgAggParameters
-whole_parameters(FunctionCallInfo fcinfo)
-{
-	return call_parameters(fcinfo, 2);
-}
-
 Datum
 bloomfilter_agg_transfn(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, whole_parameters);
-}
-
-/* For a part of a set: argument 2 is the number of parts. */
-static BfpgAggParameters
-part_parameters(FunctionCallInfo fcinfo)
-{
-	BfpgAggParameters parameters = call_parameters(fcinfo, 3);
-
-	if (PG_ARGISNULL(2))
-		bfpg_refuse_null("number of parts of a bloomfilter");
-	parameters.parts = PG_GETARG_INT32(2);
-	bfpg_check_parts(parameters.parts);
-	return parameters;
+	return add_row(fcinfo, false);
 }
 
 Datum
 bloomfilter_part_agg_transfn(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, part_parameters);
+	return add_row(fcinfo, true);
 }
 
 Datum

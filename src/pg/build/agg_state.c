@@ -272,7 +272,7 @@ ship(const BfpgAggState *state, uint8 kind, const void *payload, uint64 length)
 
 	SET_VARSIZE(result, VARHDRSZ + SHIPPED_HEADER + length);
 	memcpy(VARDATA(result), &header, SHIPPED_HEADER);
-	bfpg_copy_bytes((uint8 *) VARDATA(result) + SHIPPED_HEADER, payload, length);
+	memcpy((uint8 *) VARDATA(result) + SHIPPED_HEADER, payload, length);
 	return result;
 }
 
@@ -330,7 +330,7 @@ unship_hashes(BfpgAggState *state, const uint8 *payload, uint64 length)
 
 	state->count = length / sizeof(uint64);
 	resize_array(state, Max(state->count, FIRST_ROOM));
-	bfpg_copy_bytes(state->hashes, payload, length);
+	memcpy(state->hashes, payload, length);
 	if (!bf_hashlist_is_set(state->hashes, state->count))
 		refuse_shipment();
 	for (i = 0; i < state->count && parts > 1; i++)

@@ -21,8 +21,8 @@ extern void bfpg_change_record(Oid schema, Datum list, Datum key, bool value);
 
 extern Oid	bfpg_change_trigger_function(Oid schema);
 
-/* Whether the trigger by which an open table tracks a list is fired; always: as rows of logical replication need it. */
-extern bool bfpg_change_fires(Relation table, Oid schema, const char *list, bool always);
+/* Whether the trigger by which a table tracks a list is fired; always: as rows of logical replication need it. */
+extern bool bfpg_change_fires(Oid relation, Oid schema, const char *list, bool always);
 
 /* Throws unless an open table tracks a list as it must, by the triggers and the rows that it has. */
 extern void bfpg_change_check_trigger(Relation table, Oid schema, const char *list);

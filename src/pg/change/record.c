@@ -89,7 +89,7 @@ check_list(BfpgLookup *lookup)
 	BfpgOwner	owner;
 
 	bfpg_owner_check(lookup->schema, name, BFPG_CHANGES, &owner);
-	if (!lookup->tracked)
+	if (lookup->changes == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("list \"%s\" is not tracked", name),

@@ -199,19 +199,18 @@ root_of(Relation table)
 static void
 check_rows(Relation root, Oid schema, const char *list, const char *key)
 {
-	if (!OidIsValid(find_unique_index(root, key)))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(root), list),
-				 errdetail("It has no unique index of column \"%s\" alone that is valid, not partial and not deferrable.", key),
-				 errhint("CREATE UNIQUE INDEX ON %s (%s). Where that can't be, %s, then %s, and bloom_change for each key.",
-						 bfpg_qualified_name(RelationGetRelid(root)), quote_identifier(key), bfpg_call_text(schema, "bloom_untrack", list), bfpg_call_text(schema, "bloom_track", list))));
-	if (is_inherited(root))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(root), list),
-				 errdetail("It inherits or is inherited from: its unique index doesn't know all rows."),
-				 errhint("%s, then %s, and bloom_change for each key.", bfpg_call_text(schema, "bloom_untrack", list), bfpg_call_text(schema, "bloom_track", list))));
+	bool		unique = OidIsValid(find_unique_index(root, key));
+
+	if (unique && !is_inherited(root))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(root), list),
+			 unique ? errdetail("It inherits or is inherited from: its unique index doesn't know all rows.")
+			 : errdetail("It has no unique index of column \"%s\" alone that is valid, not partial and not deferrable.", key),
+			 errhint("%s%s, then %s, and bloom_change for each key.",
+					 unique ? "" : psprintf("CREATE UNIQUE INDEX ON %s (%s). Where that can't be, ", bfpg_qualified_name(RelationGetRelid(root)), quote_identifier(key)),
+					 bfpg_call_text(schema, "bloom_untrack", list), bfpg_call_text(schema, "bloom_track", list))));
 }
 
 static void
@@ -284,9 +283,13 @@ bfpg_change_trigger_function(Oid schema)
 }
 
 bool
-bfpg_change_fires(Relation table, Oid schema, const char *list, bool always)
+bfpg_change_fires(Oid relation, Oid schema, const char *list, bool always)
 {
-	return find_trigger(table->trigdesc, bfpg_change_trigger_function(schema), list, TRIGGER_TYPE_ROW, always ? TRIGGER_FIRES_ALWAYS : TRIGGER_FIRES_ON_ORIGIN) != NULL;
+	Relation	table = table_open(relation, AccessShareLock);
+	bool		fires = find_trigger(table->trigdesc, bfpg_change_trigger_function(schema), list, TRIGGER_TYPE_ROW, always ? TRIGGER_FIRES_ALWAYS : TRIGGER_FIRES_ON_ORIGIN) != NULL;
+
+	table_close(table, NoLock);
+	return fires;
 }
 
 void

@@ -165,13 +165,9 @@ refuse_truncate(const TriggerData *trigger, Oid schema)
 Datum
 bloomfilter_change_trigger(PG_FUNCTION_ARGS)
 {
-	const TriggerData *trigger = (TriggerData *) fcinfo->context;
+	const TriggerData *trigger = bfpg_trigger_data(fcinfo);
 	BfpgTracked *tracked;
 
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("bloom_change_trigger was called outside of a trigger")));
 	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event) && TRIGGER_FIRED_BEFORE(trigger->tg_event) && trigger->tg_trigger->tgnargs == 1)
 	{
 		refuse_truncate(trigger, bfpg_extension_schema(fcinfo->flinfo->fn_oid));

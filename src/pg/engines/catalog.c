@@ -59,12 +59,6 @@ bfpg_open_catalog(const char *engine, const char *schema, const char *name)
 	return catalog;
 }
 
-bool
-bfpg_catalog_has(Relation catalog, const char *column)
-{
-	return get_attnum(RelationGetRelid(catalog), column) != InvalidAttrNumber;
-}
-
 void
 bfpg_catalog_key(Relation catalog, ScanKeyData *key, const char *column, Oid type,
 				 RegProcedure equal, Datum value)

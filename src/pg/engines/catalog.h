@@ -15,8 +15,6 @@
 /* Opens the catalog of an engine's extension; NULL if the engine isn't here. */
 extern Relation bfpg_open_catalog(const char *engine, const char *schema, const char *name);
 
-extern bool bfpg_catalog_has(Relation catalog, const char *column);
-
 /* A condition of a scan of a catalog: this column is that value. */
 extern void bfpg_catalog_key(Relation catalog, ScanKeyData *key, const char *column, Oid type,
 							 RegProcedure equal, Datum value);

@@ -12,6 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #include "engines/catalog.h"
 #include "engines/engines.h"
@@ -29,7 +30,7 @@ is_chunk(Oid table, BfpgCatalogRow *chunk)
 
 	if (catalog == NULL)
 		return false;
-	if (bfpg_catalog_has(catalog, "relid"))
+	if (get_attnum(RelationGetRelid(catalog), "relid") != InvalidAttrNumber)
 	{
 		bfpg_catalog_key(catalog, &keys[0], "relid", REGCLASSOID, F_OIDEQ, ObjectIdGetDatum(table));
 		return bfpg_catalog_row(catalog, "chunk_relid_key", NULL, keys, 1, "status", chunk);

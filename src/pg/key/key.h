@@ -101,9 +101,7 @@ bfpg_hash_key(BfpgKeyCoder *coder, Datum key, uint64 seed)
 {
 	BfpgKeySink sink = {seed, NULL};
 
-	if (coder->word != NULL)
-		return bf_hash_word(coder->word(key), seed);
-	return coder->hash(coder, key, &sink);
+	return bfpg_sink_key(coder, key, &sink);
 }
 
 /* Makes a coder one for keys of an SQL type, if it is in the table. */

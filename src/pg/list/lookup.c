@@ -68,7 +68,7 @@ find_kind(BfpgLookup *lookup)
 		if (shape.level[0].key_type != BF_KEY_NONE)
 			return shape.level[0].key_type;
 	}
-	return lookup->tracked ? bfpg_changes_kind(lookup->schema, text_to_cstring(lookup->name)) : BF_KEY_NONE;
+	return lookup->changes != NULL ? bfpg_changes_kind(lookup->schema, text_to_cstring(lookup->name)) : BF_KEY_NONE;
 }
 
 /* Begins with a list: its part 0 says how many parts there are, and the seed. */
@@ -86,14 +86,13 @@ begin_list(BfpgLookup *lookup, text *name)
 	first = read_part(lookup, 0);
 	if (first == NULL)
 		bfpg_list_unknown(lookup->schema, PointerGetDatum(name));
-	lookup->tracked = first->row.tracked;
 	lookup->changer = InvalidOid;
 	lookup->changes = NULL;
 	memset(&lookup->key, 0, sizeof(lookup->key));
 	bfpg_access_open(&first->access, first->row.filter);
-	lookup->header = *first->access.header;
+	lookup->header = first->access.shape->level[0];
 	bfpg_access_close(&first->access);
-	if (lookup->tracked)
+	if (first->row.tracked)
 		lookup->changes = bfpg_changes_open(lookup->schema, PointerGetDatum(lookup->name), lookup->header.seed, lookup->context);
 	if (lookup->header.key_type == BF_KEY_NONE)
 		lookup->header.key_type = find_kind(lookup);
@@ -116,14 +115,6 @@ tell_list(void *name)
 	errcontext("key of list \"%s\"", text_to_cstring(name));
 }
 
-/* Errors name the list until end_call. */
-static inline void
-begin_call(BfpgLookup *lookup, text *name)
-{
-	lookup->callback = (ErrorContextCallback) {error_context_stack, tell_list, name};
-	error_context_stack = &lookup->callback;
-}
-
 /* The list of argument 0.  What is kept of it is under a context. */
 static void
 open_list(BfpgLookup *lookup, FunctionCallInfo fcinfo, MemoryContext context)
@@ -135,7 +126,9 @@ open_list(BfpgLookup *lookup, FunctionCallInfo fcinfo, MemoryContext context)
 		lookup->schema = bfpg_extension_schema(fcinfo->flinfo->fn_oid);
 		lookup->context = AllocSetContextCreate(context, "bloomfilter lookup", ALLOCSET_SMALL_SIZES);
 	}
-	begin_call(lookup, name);
+	/* Errors name the list until bfpg_lookup_end. */
+	lookup->callback = (ErrorContextCallback) {error_context_stack, tell_list, name};
+	error_context_stack = &lookup->callback;
 	if (lookup->parts == NULL || !same_name(lookup->name, name) || !bfpg_same_snapshot(&lookup->mark))
 		begin_list(lookup, name);
 }
@@ -193,7 +186,7 @@ open_part(BfpgLookup *lookup, uint64 hash)
 	if (part == NULL)
 		part = find_part(lookup, number);
 	bfpg_access_open(&part->access, part->row.filter);
-	check_part(lookup, number, part->access.header);
+	check_part(lookup, number, &part->access.shape->level[0]);
 	return &part->access;
 }
 

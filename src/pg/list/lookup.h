@@ -27,7 +27,6 @@ typedef struct BfpgLookup
 	text	   *name;
 	BfpgSnapshotMark mark;
 	bf_header	header;			/* of part 0, with the kind of keys that the list has */
-	bool		tracked;
 	Oid			changer;		/* a role that may change the list, or 0 */
 	BfpgChanges *changes;		/* NULL: the list isn't tracked */
 	StringInfoData key;			/* of the key that is looked for in them */

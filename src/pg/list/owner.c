@@ -205,31 +205,18 @@ warn_of_owner(Oid schema, const char *list, const char *owner, bool exists, bool
 Datum
 bloomfilter_accept(PG_FUNCTION_ARGS)
 {
-	const TriggerData *trigger = (TriggerData *) fcinfo->context;
-	TupleDesc	columns;
-	const char *list;
-	const char *owner;
-	Oid			schema;
-	Oid			role;
+	const TriggerData *trigger = bfpg_trigger_data(fcinfo);
+	TupleDesc	columns = RelationGetDescr(trigger->tg_relation);
+	Oid			schema = RelationGetNamespace(trigger->tg_relation);
 	bool		is_null;
+	const char *list = TextDatumGetCString(heap_getattr(trigger->tg_trigtuple, DEFINITION_NAME, columns, &is_null));
+	const char *owner = NameStr(*DatumGetName(heap_getattr(trigger->tg_trigtuple, DEFINITION_OWNER, columns, &is_null)));
+	Oid			role = get_role_oid(owner, true);
+	bool		is_restored = !IsLogicalWorker() && TRIGGER_FIRED_BY_INSERT(trigger->tg_event);
+	bool		accepted = is_restored && OidIsValid(role) && bfpg_could_become(role);
 
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("bloom_accept was called outside of a trigger")));
-	columns = RelationGetDescr(trigger->tg_relation);
-	schema = RelationGetNamespace(trigger->tg_relation);
-	list = TextDatumGetCString(heap_getattr(trigger->tg_trigtuple, DEFINITION_NAME, columns, &is_null));
-	owner = NameStr(*DatumGetName(heap_getattr(trigger->tg_trigtuple, DEFINITION_OWNER, columns, &is_null)));
-	role = get_role_oid(owner, true);
-	if (IsLogicalWorker() || !TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
-		bfpg_owner_write(schema, list, InvalidOid);
-	else if (OidIsValid(role) && bfpg_could_become(role))
-		bfpg_owner_write(schema, list, role);
-	else
-	{
-		bfpg_owner_write(schema, list, InvalidOid);
+	bfpg_owner_write(schema, list, accepted ? role : InvalidOid);
+	if (is_restored && !accepted)
 		warn_of_owner(schema, list, owner, OidIsValid(role), !heap_attisnull(trigger->tg_trigtuple, DEFINITION_QUERY, columns));
-	}
 	return PointerGetDatum(NULL);
 }

@@ -31,6 +31,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "base/report.h"
 #include "list/list.h"
 #include "list/tables.h"
 
@@ -183,12 +184,8 @@ may_change(const TriggerData *trigger)
 Datum
 bloomfilter_guard(PG_FUNCTION_ARGS)
 {
-	const TriggerData *trigger = (TriggerData *) fcinfo->context;
+	const TriggerData *trigger = bfpg_trigger_data(fcinfo);
 
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("bloom_guard was called outside of a trigger")));
 	if (!may_change(trigger))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

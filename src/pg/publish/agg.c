@@ -93,7 +93,7 @@ check_told(const Pass *pass)
 	double		bytes = 3.0 * (double) pass->told_room * sizeof(int64);
 
 	if (pass->context != NULL)
-		bytes += bfpg_shared_bytes(&pass->shared->head->shape);
+		bytes += bfpg_shared_bytes(&pass->shared->shape);
 	if (bytes > bfpg_publish_memory * 1024.0)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -119,8 +119,8 @@ need_room(Pass *pass, Size count)
 static Size
 room_to_add(const BfpgShared *shared)
 {
-	Size		memory = (Size) maintenance_work_mem * 1024 / shared->head->processes;
-	double		enough = Min((double) bfpg_shared_bytes(&shared->head->shape), (double) MaxAllocHugeSize);
+	Size		memory = (Size) maintenance_work_mem * 1024 / shared->processes;
+	double		enough = Min((double) bfpg_shared_bytes(&shared->shape), (double) MaxAllocHugeSize);
 
 	return Max(Min(memory, (Size) enough) / (2 * sizeof(uint64)), SMALL_ROOM);
 }
@@ -159,10 +159,10 @@ begin_pass(FunctionCallInfo fcinfo)
 	uint32		part;
 
 	pass->context = context;
-	pass->shared = bfpg_shared_attach(PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1), get_fn_expr_argtype(fcinfo->flinfo, 2), context);
-	pass->mode = pass->shared->head->mode;
-	pass->kind = pass->shared->head->shape.level[0];
-	pass->kind.key_type = pg_atomic_read_u32(&pass->shared->head->key_type);
+	pass->shared = bfpg_shared_attach(PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1), get_fn_expr_argtype(fcinfo->flinfo, 2));
+	pass->mode = pass->shared->mode;
+	pass->kind = pass->shared->shape.level[0];
+	pass->kind.key_type = pg_atomic_read_u32(&pass->shared->key_type);
 	pass->blocks = MemoryContextAlloc(context, pass->kind.parts * sizeof(uint8 *));
 	for (part = 0; part < pass->kind.parts; part++)
 		pass->blocks[part] = bfpg_shared_blocks(pass->shared, part);
@@ -182,7 +182,7 @@ note_kind(Pass *pass, uint32 key_type)
 {
 	uint32		known = BF_KEY_NONE;
 
-	if (!pg_atomic_compare_exchange_u32(&pass->shared->head->key_type, &known, key_type) &&
+	if (!pg_atomic_compare_exchange_u32(&pass->shared->key_type, &known, key_type) &&
 		known != key_type)
 		bfpg_refuse_key_type(known, key_type);
 	pass->kind.key_type = key_type;
@@ -198,7 +198,7 @@ keep_found(Pass *pass, uint64 hash)
 static inline bool
 in_level_2(const Pass *pass, uint32 part, uint64 hash)
 {
-	return bf_exact_level_contains(&pass->shared->head->shape, pass->blocks[part], 1, hash);
+	return bf_exact_level_contains(&pass->shared->shape, pass->blocks[part], 1, hash);
 }
 
 /* Others that level 1 lets in are listed for level 2; in the check it must have them. */
@@ -296,7 +296,7 @@ empty_hashes(Pass *pass, Keys *keys)
 static void
 tell_rows(const Pass *pass, int64 count)
 {
-	bfpg_progress_rows(pg_atomic_add_fetch_u64(&pass->shared->head->rows, count));
+	bfpg_progress_rows(pg_atomic_add_fetch_u64(&pass->shared->rows, count));
 }
 
 /* No row comes to a state that has told: its key would be lost. */

@@ -54,13 +54,27 @@ bloomfilter_rollback(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Also a name of which all that is known is a run that failed. */
 Datum
 bloomfilter_drop(PG_FUNCTION_ARGS)
 {
+	const char *tables[] = {"bloom_run", "bloom_generation_part", "bloom_generation"};
 	BfpgPublication change;
+	bool		known = false;
+	int			i;
 
 	begin_change(fcinfo, BFPG_DISPOSES, &change);
-	bfpg_publish_drop(&change.place, change.name, !bfpg_may_end_transaction(fcinfo));
+	for (i = 0; i < lengthof(tables); i++)
+	{
+		bfpg_run_for_list(&change.place, change.name, psprintf("DELETE FROM %%1$s%s WHERE name = $1", tables[i]), SPI_OK_DELETE);
+		known |= SPI_processed > 0;
+	}
+	if (!known)
+		bfpg_list_unknown(change.place.schema, CStringGetTextDatum(change.name));
+	bfpg_absorb_drop(&change.place, change.name, !bfpg_may_end_transaction(fcinfo));
+	bfpg_track_tell_triggers(&change.place, change.name);
+	bfpg_definition_drop(&change.place, change.name);
+	bfpg_publish_tell(change.name, "dropped");
 	SPI_finish();
 	PG_RETURN_VOID();
 }
@@ -128,12 +142,19 @@ check_max_shrink(double max_shrink)
 				 errhint("It is the share of its keys that the list may lose: 0.5 is half of them, 1 allows all.")));
 }
 
+/* How the list is published from the next run on; NULL: as it was.  Another max_shrink counts from the keys on that the list has now. */
 static void
 set_next(FunctionCallInfo fcinfo, const BfpgPublication *change)
 {
 	const NullableDatum *n = &fcinfo->args[ARG_N];
 	const NullableDatum *p = &fcinfo->args[ARG_P];
 	const NullableDatum *max_shrink = &fcinfo->args[ARG_MAX_SHRINK];
+	const ParamExternData parameters[] = {
+		bfpg_parameter(TEXTOID, CStringGetTextDatum(change->name)),
+		{.value = n->value, .isnull = n->isnull, .ptype = INT8OID},
+		{.value = p->value, .isnull = p->isnull, .ptype = FLOAT8OID},
+		{.value = max_shrink->value, .isnull = max_shrink->isnull, .ptype = FLOAT8OID},
+	};
 
 	if (n->isnull && p->isnull && max_shrink->isnull)
 		return;
@@ -143,7 +164,14 @@ set_next(FunctionCallInfo fcinfo, const BfpgPublication *change)
 		bfpg_check_rate(DatumGetFloat8(p->value));
 	if (!max_shrink->isnull)
 		check_max_shrink(DatumGetFloat8(max_shrink->value));
-	bfpg_publish_set_next(&change->place, change->name, n, p, max_shrink);
+	bfpg_run_statement(change->place.schema, psprintf("UPDATE %sbloom_generation SET min_n = coalesce($2, min_n), next_p = coalesce($3, next_p), "
+													  "max_shrink = coalesce($4, max_shrink), "
+													  "most_keys = CASE WHEN $4 <> max_shrink THEN keys ELSE most_keys END, "
+													  "most_keys_at = CASE WHEN $4 <> max_shrink THEN built_at ELSE most_keys_at END, "
+													  "most_others = CASE WHEN $4 <> max_shrink THEN coalesce(others, -1) ELSE most_others END, "
+													  "most_others_at = CASE WHEN $4 <> max_shrink THEN built_at ELSE most_others_at END "
+													  "WHERE name = $1 AND back = 0", change->place.prefix),
+					   lengthof(parameters), parameters, SPI_OK_UPDATE);
 	if (!n->isnull || !p->isnull)
 		ereport(NOTICE,
 				(errmsg("list \"%s\" stays as it is until it is published again", change->name),
@@ -182,16 +210,28 @@ bloomfilter_alter(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* One statement for a list that was made anew, and for one that was copied. */
+/*
+ * Of a list that was made anew, and of one that was copied.  The serial is new, since followers of this
+ * identity may have one that is greater than that of the row.
+ */
 Datum
 bloomfilter_set_identity(PG_FUNCTION_ARGS)
 {
 	BfpgPublication change;
+	BfpgLastList last;
+	ParamExternData parameters[3];
 
 	if (PG_ARGISNULL(1))
 		bfpg_refuse_null("identity of a list");
 	begin_change(fcinfo, BFPG_CHANGES, &change);
-	bfpg_publish_identify(&change.place, change.name, PG_GETARG_DATUM(1));
+	bfpg_publish_find(&change.place, change.name, &last);
+	parameters[0] = bfpg_parameter(TEXTOID, CStringGetTextDatum(change.name));
+	parameters[1] = bfpg_parameter(INT8OID, Int64GetDatum(bfpg_next_serial(&change.place, change.name, &last)));
+	parameters[2] = bfpg_parameter(UUIDOID, PG_GETARG_DATUM(1));
+	bfpg_run_statement(change.place.schema, psprintf("WITH before AS (UPDATE %sbloom_generation SET identity = $3 WHERE name = $1 AND back = 1) "
+													 "UPDATE %sbloom_generation SET identity = $3, serial = $2 WHERE name = $1 AND back = 0",
+													 change.place.prefix, change.place.prefix),
+					   lengthof(parameters), parameters, SPI_OK_UPDATE);
 	SPI_finish();
 	PG_RETURN_VOID();
 }

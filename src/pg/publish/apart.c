@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -176,6 +177,20 @@ call(const BfpgSource *source, const char *name, const Oid *types, Oid result, L
 								 arguments, InvalidOid, source->collation, COERCE_EXPLICIT_CALL);
 }
 
+/* GROUP BY 1, an integer. */
+static void
+group_by_first(Query *query)
+{
+	SortGroupClause *clause = makeNode(SortGroupClause);
+
+	linitial_node(TargetEntry, query->targetList)->ressortgroupref = 1;
+	clause->tleSortGroupRef = 1;
+	clause->eqop = Int4EqualOperator;
+	clause->sortop = Int4LessOperator;
+	clause->hashable = true;
+	query->groupClause = list_make1(clause);
+}
+
 /*
  * SELECT bloom_publish_part(hashed), bloom_publish_apart(hashed), count(key), count(*)
  * FROM (SELECT bloom_publish_key(key, shape) AS hashed, key FROM query)
@@ -195,14 +210,17 @@ make_statement(const BfpgPublication *list)
 	List	   *inner = list_make2(call(source, "bloom_publish_key", key_types, BYTEAOID,
 										list_make2(bfpg_source_key(source), bfpg_source_parameter(1, BYTEAOID))),
 								   bfpg_source_key(source));
-	BfpgCall	apart = {bfpg_source_function(source, "bloom_publish_apart", 1, types), list_make1(hashed), NULL};
+	Oid			apart = bfpg_source_function(source, "bloom_publish_apart", 1, types);
+	Query	   *query;
 
 	if (list->made.count > 1)
 		part = call(source, "bloom_publish_part", types, INT4OID, list_make1(copyObject(hashed)));
-	return bfpg_source_group(source, bfpg_source_select(source, NULL, inner),
-							 list_make4(part, bfpg_source_aggregate(source, &apart),
-										bfpg_publish_count(source, key, NULL),
-										bfpg_publish_count(source, NULL, NULL)));
+	query = bfpg_source_select(source, bfpg_source_select(source, NULL, inner),
+							   list_make4(part, bfpg_source_aggregate(source, apart, list_make1(hashed), NULL),
+										  bfpg_publish_count(source, key, NULL), bfpg_publish_count(source, NULL, NULL)));
+	if (list->made.count > 1)
+		group_by_first(query);
+	return query;
 }
 
 /* Other servers and engines may answer anything. */

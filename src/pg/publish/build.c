@@ -12,8 +12,9 @@
 
 #include "catalog/dependency.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/cost.h"
 #include "parser/parse_relation.h"
-#include "utils/array.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -45,11 +46,22 @@ bfpg_seconds_since(TimestampTz start)
 Expr *
 bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter)
 {
-	BfpgCall	call = {
-		key == NULL ? F_COUNT_ : F_COUNT_ANY, key == NULL ? NIL : list_make1(key), filter
-	};
+	return bfpg_source_aggregate(source, key == NULL ? F_COUNT_ : F_COUNT_ANY, key == NULL ? NIL : list_make1(key), filter);
+}
 
-	return bfpg_source_aggregate(source, &call);
+/* The boolean beside the key; of a list that is not exact true. */
+static Expr *
+member(const BfpgSource *source)
+{
+	Expr	   *boolean;
+
+	if (source->member == 0)
+		return (Expr *) makeBoolConst(true, false);
+	boolean = (Expr *) makeVar(1, source->member, source->member_type, -1, InvalidOid, 0);
+	/* of a domain */
+	if (source->member_type != BOOLOID)
+		boolean = (Expr *) makeRelabelType(boolean, BOOLOID, -1, InvalidOid, COERCE_IMPLICIT_CAST);
+	return boolean;
 }
 
 static Oid
@@ -58,45 +70,6 @@ pass_aggregate(const BfpgSource *source)
 	const Oid	types[] = {BYTEAOID, InvalidOid, BOOLOID};
 
 	return bfpg_source_function(source, "bloom_publish_agg", lengthof(types), types);
-}
-
-/* SELECT bloom_publish_agg(argument, key), or (argument, key, boolean) */
-static List *
-pass_expressions(const BfpgSource *source)
-{
-	BfpgCall	call = {
-		pass_aggregate(source),
-		list_make3(bfpg_source_parameter(1, BYTEAOID), bfpg_source_key(source), bfpg_source_member(source)), NULL
-	};
-
-	return list_make1(bfpg_source_aggregate(source, &call));
-}
-
-/* The ticket is the argument.  The server's log may have it, where it is of no use after the pass. */
-const int64 *
-bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, Size *hashes)
-{
-	const BfpgBuild *build = list->made.build;
-	BfpgShared *outer = bfpg_shared_begin(build->shared, mode);
-	const ParamExternData ticket = bfpg_parameter(BYTEAOID, PointerGetDatum(bfpg_shared_ticket(build->shared)));
-	ParamListInfo params = bfpg_parameters(1, &ticket);
-	const NullableDatum *row;
-	ArrayType  *array;
-
-	params->paramFetch = NULL;	/* it is read for each row, where a function would cost */
-	PG_TRY();
-	{
-		row = bfpg_source_only_row(build->source, bfpg_source_run(build->source, build->plan, params), 1);
-	}
-	PG_FINALLY();
-	{
-		bfpg_shared_end(build->shared, outer);
-	}
-	PG_END_TRY();
-	array = DatumGetArrayTypeP(row[0].value);
-	Assert(ARR_DIMS(array)[0] >= BFPG_PASS_COUNTS && !ARR_HASNULL(array));
-	*hashes = ARR_DIMS(array)[0] - BFPG_PASS_COUNTS;
-	return (const int64 *) ARR_DATA_PTR(array);
 }
 
 /* Keys that can be none are refused before any is read.  The type of the others, unless rows alone tell it. */
@@ -117,10 +90,14 @@ check_key_type(const BfpgPublication *list, const BfpgSource *source)
 	return coder.type;
 }
 
+/* SELECT bloom_publish_agg(argument, key, boolean) */
 static PlannedStmt *
 plan_pass(const BfpgSource *source, bool parallel)
 {
-	return bfpg_source_plan(source, bfpg_source_select(source, NULL, pass_expressions(source)), NULL, parallel);
+	List	   *arguments = list_make3(bfpg_source_parameter(1, BYTEAOID), bfpg_source_key(source), member(source));
+	List	   *pass = list_make1(bfpg_source_aggregate(source, pass_aggregate(source), arguments, NULL));
+
+	return bfpg_source_plan(source, bfpg_source_select(source, NULL, pass), NULL, parallel);
 }
 
 /* A temporary table is its session's, so that no refresh has the same. */
@@ -196,8 +173,8 @@ check_memory(const BfpgPublication *list, const bf_shape *shape)
 static void
 read_filters(BfpgPublication *list)
 {
-	const BfpgShared *shared = list->made.build->shared;
-	uint32		key_type = pg_atomic_read_u32(&shared->head->key_type);
+	BfpgShared *shared = list->made.build->shared;
+	uint32		key_type = pg_atomic_read_u32(&shared->key_type);
 	int32		part;
 
 	/* keys come by day to a list that has none yet, and a host knows by its filters alone how they are to be read */
@@ -209,7 +186,7 @@ read_filters(BfpgPublication *list)
 		bf_header  *header = &shape->level[0];
 		unsigned	level;
 
-		*shape = shared->head->shape;
+		*shape = shared->shape;
 		header->bits_set = bf_count_bits(bfpg_shared_blocks(shared, (uint32) part), bf_blocks_bytes(header), bfpg_tick);
 		for (level = 0; level < shape->levels; level++)
 		{
@@ -225,7 +202,7 @@ read_filters(BfpgPublication *list)
 static void
 finish_shared(BfpgPublication *list)
 {
-	const BfpgShared *shared = list->made.build->shared;
+	BfpgShared *shared = list->made.build->shared;
 	int32		part;
 
 	for (part = 0; part < list->made.count; part++)
@@ -241,19 +218,25 @@ finish_shared(BfpgPublication *list)
 	}
 }
 
+/* That run a plan, this one included, at most for each of its parallel parts. */
+static int
+processes(const PlannedStmt *plan)
+{
+	return plan->parallelModeNeeded ? 1 + Max(max_parallel_workers_per_gather, 1) : 1;
+}
+
 /* Without workers where they have too little memory to share. */
 static void
 leave_workers_out(const BfpgPublication *list, const bf_shape *shape)
 {
 	BfpgBuild  *build = list->made.build;
-	char	   *reason;
+	const char *lack = processes(build->plan) == 1 ? NULL : bfpg_shared_lack(bfpg_shared_bytes(shape));
 
-	if (bfpg_source_processes(build->plan) == 1 ||
-		bfpg_shared_has_room(bfpg_shared_bytes(shape), &reason))
+	if (lack == NULL)
 		return;
 	ereport(LOG,
 			(errmsg("list \"%s\" is built by one process in its own memory, as there is too little that is shared", list->name),
-			 errdetail_internal("%s", reason),
+			 errdetail_internal("%s", lack),
 			 errhint("Enlarge /dev/shm, which containers limit to 64 MB unless they are told otherwise.")));
 	build->plan = plan_pass(build->source, false);
 }
@@ -265,7 +248,7 @@ build_here(BfpgPublication *list, const bf_shape *shape)
 	const int64 *counts;
 	Size		hashes;
 
-	build->shared = bfpg_shared_create(shape, build->source->type, bfpg_source_processes(build->plan));
+	build->shared = bfpg_shared_create(shape, build->source->type, processes(build->plan));
 	counts = bfpg_publish_pass(list, BFPG_ADD, &hashes);
 	list->made.keys = counts[BFPG_PASS_KEYS];
 	list->made.nulls = counts[BFPG_PASS_NULLS];
@@ -364,7 +347,7 @@ count_keys(BfpgPublication *list)
 
 	bfpg_progress_begin(list, "counting");
 	if (list->exact)
-		counts = lappend(counts, bfpg_publish_count(source, key, bfpg_source_member(source)));
+		counts = lappend(counts, bfpg_publish_count(source, key, member(source)));
 	row = bfpg_source_only_row(source,
 							   bfpg_source_run(source, bfpg_source_plan(source, bfpg_source_select(source, NULL, counts), NULL, true), NULL),
 							   list_length(counts));

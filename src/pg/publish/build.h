@@ -28,8 +28,6 @@
  * other segment.
  */
 
-#define BFPG_SECRET_BYTES 16
-
 /* Many times the processes of a query, so that these seldom wait for each other. */
 #define BFPG_REGION_LOCKS 256
 
@@ -42,73 +40,63 @@ typedef enum BfpgPassMode
 	BFPG_PROVE					/* looks all of them up, and tells which members level 2 lets in */
 } BfpgPassMode;
 
+typedef struct BfpgTicket
+{
+	dsm_handle	segment;		/* DSM_HANDLE_INVALID: all is in memory of this process */
+	uint8		secret[16];
+} BfpgTicket;
+
 /* What stands in front of the filters. */
-typedef struct BfpgSharedHead
+typedef struct BfpgShared
 {
 	Oid			type;			/* the keys', in SQL */
 	int			processes;		/* that may set bits; 1: the creator alone, in its own memory */
 	BfpgPassMode mode;			/* what is done with the keys */
-	uint8		secret[BFPG_SECRET_BYTES];
-	pg_atomic_uint64 rows;		/* that were read, for progress.c */
+	BfpgTicket	ticket;			/* of this pass */
+	pg_atomic_uint64 rows;		/* that were read */
 	pg_atomic_uint32 key_type;	/* BF_KEY_NONE while there is no key */
 	bf_shape	shape;			/* of each part, but for key_type and part */
 	LWLockPadded locks[BFPG_REGION_LOCKS];
-} BfpgSharedHead;
-
-/* A process's view of it. */
-typedef struct BfpgShared
-{
-	BfpgSharedHead *head;
-	dsm_segment *segment;		/* NULL: all is in memory of this process */
 } BfpgShared;
 
 extern double bfpg_shared_bytes(const bf_shape *shape);
 
 /*
- * Whether shared memory has room for so many bytes, and as much again stays free, at least 64 MB:
+ * NULL if shared memory has room for so many bytes, and as much again stays free, at least 64 MB:
  * the parallel queries of all sessions, this one's as well, take their memory from the same file
- * system, and fail where it is full.  Else *reason says why not.
+ * system, and fail where it is full.  Else why it has not.
  */
-extern bool bfpg_shared_has_room(double bytes, char **reason);
+extern const char *bfpg_shared_lack(double bytes);
 
 /*
  * Makes empty filters of this shape for keys of an SQL type, for a query that so many processes
- * run.  The view is in the current memory context, and so are the filters for one process.
+ * run.  Those for one process are in the current memory context.
  */
 extern BfpgShared *bfpg_shared_create(const bf_shape *shape, Oid type, int processes);
 
-/*
- * Between the two this is done with keys, and a ticket is of use.  end takes what begin returned,
- * and is called after an error, too.
- */
-extern BfpgShared *bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode);
-extern void bfpg_shared_end(BfpgShared *shared, BfpgShared *outer);
-
 extern void bfpg_shared_free(BfpgShared *shared);
-
-extern bytea *bfpg_shared_ticket(const BfpgShared *shared);
 
 /*
  * Finds the filters of a ticket; a worker attaches to them, until it ends.  Throws unless they are
- * for such keys, and for a ticket of NULL.  The context lives as long as the query.
+ * for such keys, and for a ticket of NULL.
  */
-extern BfpgShared *bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context);
+extern BfpgShared *bfpg_shared_attach(const bytea *ticket, Oid type);
 
 /* Of a part: the bytes of the format.  The room in front of them is for the header of a value. */
-extern uint8 *bfpg_shared_image(const BfpgShared *shared, uint32 part);
+extern uint8 *bfpg_shared_image(BfpgShared *shared, uint32 part);
 
 /* The blocks of a part's first level. */
 static inline uint8 *
-bfpg_shared_blocks(const BfpgShared *shared, uint32 part)
+bfpg_shared_blocks(BfpgShared *shared, uint32 part)
 {
-	return bfpg_shared_image(shared, part) + bf_shape_front(&shared->head->shape);
+	return bfpg_shared_image(shared, part) + bf_shape_front(&shared->shape);
 }
 
 /*
  * Adds hashes of keys to a part, also while other processes do.  All are of one region: no
  * hash of another region is in one of its blocks.
  */
-extern void bfpg_shared_add(const BfpgShared *shared, uint32 part, uint32 region, const uint64 *hashes, Size count);
+extern void bfpg_shared_add(BfpgShared *shared, uint32 part, uint32 region, const uint64 *hashes, Size count);
 
 /* What bloom_publish_agg returns, as an array of bigint: these numbers, then the hashes that were let in. */
 typedef enum BfpgPassCount
@@ -161,7 +149,7 @@ extern void bfpg_publish_check(BfpgPublication *list);
 extern double bfpg_seconds_since(TimestampTz start);
 
 /*
- * What a publish with verbose tells: that a phase begins, how many rows all processes have read in it,
+ * run.c, what a publish with verbose tells: that a phase begins, how many rows all processes have read in it,
  * and at the end what has come out, and when writing began.
  */
 extern void bfpg_progress_begin(const BfpgPublication *list, const char *phase);

@@ -111,8 +111,7 @@ text_of_hash(const BfpgSource *source, Oid aggregate)
 	Expr	   *text = (Expr *) makeFuncExpr(bfpg_source_function(source, "bloom_publish_text", lengthof(types), types), TEXTOID,
 											 list_make3(bfpg_source_key(source), bfpg_source_parameter(1, INT8OID), bfpg_source_parameter(2, INT8OID)),
 											 C_COLLATION_OID, source->collation, COERCE_EXPLICIT_CALL);
-	BfpgCall	call = {aggregate, list_make1(text), NULL};
-	Aggref	   *result = (Aggref *) bfpg_source_aggregate(source, &call);
+	Aggref	   *result = (Aggref *) bfpg_source_aggregate(source, aggregate, list_make1(text), NULL);
 
 	result->aggcollid = result->inputcollid = C_COLLATION_OID;
 	return (Expr *) result;
@@ -208,7 +207,7 @@ has_room(BfpgPublication *list, unsigned level, const HashesOfParts *hashes)
 static void
 fill_level_2(BfpgPublication *list, const HashesOfParts *others)
 {
-	const BfpgShared *shared = list->made.build->shared;
+	BfpgShared *shared = list->made.build->shared;
 	int32		part;
 
 	for (part = 0; part < list->made.count; part++)
@@ -223,7 +222,7 @@ fill_level_2(BfpgPublication *list, const HashesOfParts *others)
 static bool
 close_level_3(BfpgPublication *list, const HashesOfParts *members, const HashesOfParts *others)
 {
-	const BfpgShared *shared = list->made.build->shared;
+	BfpgShared *shared = list->made.build->shared;
 	int32		part;
 
 	for (part = 0; part < list->made.count; part++)

@@ -166,15 +166,20 @@ keep_parameters(BfpgPublication *list, BfpgLastList *last)
 	list->made.serial = bfpg_next_serial(&list->place, list->name, last);
 }
 
-/* In the transaction that has the snapshot and the lock. */
-static void
-publish_query(BfpgPublication *list)
+void
+bfpg_publish_query(BfpgPublication *list)
 {
 	BfpgLastList last;
 	TimestampTz writing;
 
 	bfpg_publish_check_owner(list);
-	bfpg_publish_last(&list->place, list->name, &last);
+	if (list->deed == BFPG_GIVES_QUERY)
+		bfpg_publish_last(&list->place, list->name, &last);
+	else
+	{
+		bfpg_publish_find(&list->place, list->name, &last);
+		bfpg_definition_read(list);
+	}
 	keep_parameters(list, &last);
 	if (!list->asked.seed_given)
 		list->seed = last.seed;
@@ -191,20 +196,9 @@ publish_query(BfpgPublication *list)
 	bfpg_publish_build_done(list);
 }
 
-/* By the query that was kept, with the settings of that time. */
-void
-bfpg_publish_refresh(BfpgPublication *list)
-{
-	BfpgLastList last;
-
-	bfpg_publish_find(&list->place, list->name, &last);
-	bfpg_definition_read(list);
-	publish_query(list);
-}
-
 /* In a transaction block, which must have one snapshot for all of its statements. */
 static void
-run_in_block(BfpgPublication *list, void (*publish) (BfpgPublication *list))
+run_in_block(BfpgPublication *list)
 {
 	const char *procedure = list->asked.query == NULL ? "bloom_refresh" : "bloom_publish";
 
@@ -218,12 +212,12 @@ run_in_block(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 				 ? errhint("Use CALL outside of a transaction block, or begin that with BEGIN ISOLATION LEVEL REPEATABLE READ. Of psql, \"-c\" with two statements is a block: give each its own \"-c\".")
 				 : errhint("In a function, a DO block with EXECUTE or an exception handler, or a procedure that is SECURITY DEFINER or has settings, CALL can't begin a transaction. CALL it directly, or SET default_transaction_isolation = 'repeatable read' before the statement.")));
 	bfpg_publish_lock(&list->place, list->name, false);
-	publish(list);
+	bfpg_publish_query(list);
 }
 
 /* What is known of the publication is in SPI's memory, which outlives the transaction that ends here. */
 static void
-run(FunctionCallInfo fcinfo, BfpgDeed deed, void (*publish) (BfpgPublication *list), void (*read) (FunctionCallInfo fcinfo, BfpgPublication *list))
+run(FunctionCallInfo fcinfo, BfpgDeed deed, void (*read) (FunctionCallInfo fcinfo, BfpgPublication *list))
 {
 	bool		may_end = bfpg_may_end_transaction(fcinfo);
 	BfpgPublication list;
@@ -232,23 +226,23 @@ run(FunctionCallInfo fcinfo, BfpgDeed deed, void (*publish) (BfpgPublication *li
 	bfpg_publish_begin(fcinfo, &list, deed);
 	read(fcinfo, &list);
 	if (may_end)
-		bfpg_publish_run(&list, publish);
+		bfpg_publish_run(&list);
 	else
-		run_in_block(&list, publish);
+		run_in_block(&list);
 	SPI_finish();
 }
 
 Datum
 bloomfilter_publish_query(PG_FUNCTION_ARGS)
 {
-	run(fcinfo, BFPG_GIVES_QUERY, publish_query, read_arguments);
+	run(fcinfo, BFPG_GIVES_QUERY, read_arguments);
 	PG_RETURN_VOID();
 }
 
 Datum
 bloomfilter_refresh(PG_FUNCTION_ARGS)
 {
-	run(fcinfo, BFPG_CHANGES, bfpg_publish_refresh, read_refresh_arguments);
+	run(fcinfo, BFPG_CHANGES, read_refresh_arguments);
 	PG_RETURN_VOID();
 }
 

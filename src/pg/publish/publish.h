@@ -189,7 +189,7 @@ extern void bfpg_publish_hold(const BfpgPublication *list);
 extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
 
 /* Publishes in transactions of its own, for a procedure that may end them. */
-extern void bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list));
+extern void bfpg_publish_run(BfpgPublication *list);
 
 /* Begins what a call does to a list, its first argument, and throws where the caller may not. */
 extern void bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed);
@@ -197,7 +197,11 @@ extern void bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, B
 /* Whether the caller leaves transactions to the procedure. */
 extern bool bfpg_may_end_transaction(FunctionCallInfo fcinfo);
 
-extern void bfpg_publish_refresh(BfpgPublication *list);
+/*
+ * Publishes by the query that the caller gives, or by the one that was kept, with the settings of that time:
+ * in the transaction that has the snapshot and the lock.
+ */
+extern void bfpg_publish_query(BfpgPublication *list);
 
 /* Removes changes that the generations of a list have absorbed, or all where the list is dropped. */
 extern void bfpg_absorb_prune(const BfpgPlace *place, const char *name);
@@ -227,9 +231,6 @@ extern List *bfpg_track_tables(const BfpgPublication *list);
 /* Tells where the list's triggers are not those of the table that its query, which was run, reads. */
 extern void bfpg_track_tell_tables(const BfpgPublication *list);
 
-/* Whether a table has its trigger of rows for the list, and that is enabled, or fired always. */
-extern bool bfpg_track_fires(const BfpgPublication *list, Oid relation, bool always);
-
 /* Throws where another table tracks the list: one table has one row for a key, two have two. */
 extern void bfpg_track_check_only_table(const BfpgPublication *list, Oid table);
 
@@ -239,9 +240,6 @@ extern void bfpg_track_check_only_table(const BfpgPublication *list, Oid table);
  */
 extern void bfpg_track_check_may_drop(const BfpgPublication *list);
 extern void bfpg_track_drop_triggers(const BfpgPublication *list);
-
-/* Runs a statement with the caller's rights. */
-extern void bfpg_run_as_caller(const char *sql, int expected);
 
 /* Throws where a plan reads rows that may be older than its snapshot. */
 extern void bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan);
@@ -300,13 +298,8 @@ extern void bfpg_definition_roll_back(const BfpgPlace *place, const char *name);
 extern void bfpg_definition_give(const BfpgPlace *place, const char *name, Oid role);
 extern void bfpg_definition_drop(const BfpgPlace *place, const char *name);
 
-/* Changes of a list that is there; the lock is held. */
+/* Makes the generation before the current one; the lock is held. */
 extern void bfpg_publish_rollback(const BfpgPlace *place, const char *name);
-extern void bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity);
-extern void bfpg_publish_drop(const BfpgPlace *place, const char *name, bool in_block);
-
-/* How the list is published from the next run on; NULL: as it was. */
-extern void bfpg_publish_set_next(const BfpgPlace *place, const char *name, const NullableDatum *n, const NullableDatum *p, const NullableDatum *max_shrink);
 
 /* Tells the server's log what somebody has done to a list. */
 extern void bfpg_publish_tell(const char *name, const char *done);

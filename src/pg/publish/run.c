@@ -1,7 +1,8 @@
 /*
  * run.c
  *	  The last run of each list, for others to see in bloom_published: that it has started, that
- *	  it has ended, or by which error.
+ *	  it has ended, or by which error.  And what a publish tells with verbose => true, as VACUUM (VERBOSE)
+ *	  does: INFO lines for each phase when it begins, for how far it is, and for what came out.
  *
  * A session's lock is held from before the first transaction until the last one, so that no run of
  * another session comes between.  The first transaction commits that the run has started.  The
@@ -24,9 +25,17 @@
 #include "utils/timestamp.h"
 
 #include "list/list.h"
-#include "publish/publish.h"
+#include "publish/build.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_run_died);
+
+/* How often a phase says how far it is; each time that it could where debug messages are shown. */
+#define TELL_SECONDS 10
+
+/* The phase that goes on in this process, of a list that tells; NULL: none does. */
+static const char *current;
+static double expected_rows;
+static TimestampTz told_at;
 
 void
 bfpg_publish_write_run(const BfpgPublication *list, bool ended, const char *error)
@@ -58,25 +67,19 @@ begin_publishing(const BfpgPublication *list)
 	EnsurePortalSnapshotExists();
 }
 
-static void
-write_error(const BfpgPublication *list, const ErrorData *error)
-{
-	SPI_rollback();
-	bfpg_publish_lock(&list->place, list->name, true);
-	EnsurePortalSnapshotExists();
-	bfpg_publish_write_run(list, true, error->message);
-	SPI_commit();
-}
-
 /* Whatever hinders that the error is written, it is the error that the caller gets. */
 static void
-keep_error(const BfpgPublication *list, ErrorData *error)
+keep_error(const BfpgPublication *list, const ErrorData *error)
 {
 	MemoryContext context = CurrentMemoryContext;
 
 	PG_TRY();
 	{
-		write_error(list, error);
+		SPI_rollback();
+		bfpg_publish_lock(&list->place, list->name, true);
+		EnsurePortalSnapshotExists();
+		bfpg_publish_write_run(list, true, error->message);
+		SPI_commit();
 	}
 	PG_CATCH();
 	{
@@ -88,7 +91,7 @@ keep_error(const BfpgPublication *list, ErrorData *error)
 
 /* In a subtransaction; returns the error that rolled it back, or NULL. */
 static ErrorData *
-try_publish(BfpgPublication *list, void (*publish) (BfpgPublication *list))
+try_publish(BfpgPublication *list)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -98,7 +101,7 @@ try_publish(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		publish(list);
+		bfpg_publish_query(list);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -115,7 +118,7 @@ try_publish(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 }
 
 void
-bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
+bfpg_publish_run(BfpgPublication *list)
 {
 	ErrorData  *volatile error = NULL;
 
@@ -134,7 +137,7 @@ bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 		bfpg_publish_write_run(list, false, NULL);
 		bfpg_absorb_prune(&list->place, list->name);
 		begin_publishing(list);
-		error = try_publish(list, publish);
+		error = try_publish(list);
 		if (error != NULL)
 			keep_error(list, error);
 	}
@@ -160,4 +163,49 @@ bloomfilter_run_died(PG_FUNCTION_ARGS)
 
 	PG_RETURN_BOOL(bfpg_list_read(bfpg_extension_schema(fcinfo->flinfo->fn_oid), "bloom_run", PG_GETARG_DATUM(0), lengthof(columns), columns, values) &&
 				   DatumGetTimestampTz(values[0].value) == PG_GETARG_TIMESTAMPTZ(1) && values[1].isnull);
+}
+
+void
+bfpg_progress_begin(const BfpgPublication *list, const char *phase)
+{
+	current = list->asked.verbose ? phase : NULL;
+	if (current == NULL)
+		return;
+	expected_rows = list->made.build->rows;
+	told_at = GetCurrentTimestamp();
+	ereport(INFO,
+			(errmsg("list \"%s\": %s", list->name, phase)));
+}
+
+/* Workers tell nothing: what they have read is counted in shared memory. */
+void
+bfpg_progress_rows(uint64 rows)
+{
+	TimestampTz now;
+
+	if (current == NULL)
+		return;
+	now = GetCurrentTimestamp();
+	if (now - told_at < TELL_SECONDS * USECS_PER_SEC && !message_level_is_interesting(DEBUG1))
+		return;
+	told_at = now;
+	ereport(INFO,
+			(errmsg("%s: " UINT64_FORMAT " rows so far, of about %.0f", current, rows, expected_rows)));
+}
+
+void
+bfpg_progress_end(const BfpgPublication *list, TimestampTz writing)
+{
+	double		keys = bfpg_estimate_list_keys(list);
+
+	current = NULL;
+	if (!list->asked.verbose)
+		return;
+	ereport(INFO,
+			(errmsg("list \"%s\" has about %.0f keys in %.1f MB, for n = " INT64_FORMAT " and p = %g",
+					list->name, keys, bfpg_publish_bytes(list) / (1024 * 1024), list->n, list->p),
+			 errdetail("%s" INT64_FORMAT " rows with a key, about %.0f of them repeats, " INT64_FORMAT " NULLs. Building took %.1f s, checking %.1f s, writing %.1f s.",
+					   list->exact ? psprintf(INT64_FORMAT " others, ", list->others.count) : "",
+					   list->made.keys, Max(0, (double) list->made.keys - keys), list->made.nulls,
+					   list->made.build_seconds, Max(list->made.check_seconds, 0), bfpg_seconds_since(writing))));
 }

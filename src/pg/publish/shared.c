@@ -1,11 +1,14 @@
 /*
  * shared.c
- *	  The filters of a list while it is published, in shared memory or in that of one process.
+ *	  The filters of a list while it is published, in shared memory or in that of one process, and what is
+ *	  done with keys and them.
  */
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "catalog/pg_type.h"
 #include "storage/dsm_impl.h"
+#include "utils/array.h"
 
 #include "bf_filter.h"
 #include "bf_key.h"
@@ -17,7 +20,7 @@
 #define LEFT_FREE (64 * 1024 * 1024.0)
 
 /* In front of the filters. */
-#define HEAD_BYTES TYPEALIGN64(BF_CACHE_LINE, sizeof(BfpgSharedHead))
+#define HEAD_BYTES TYPEALIGN64(BF_CACHE_LINE, sizeof(BfpgShared))
 
 /* The filters of the pass that this process has begun last: a query may publish, too. */
 static BfpgShared *current;
@@ -42,61 +45,30 @@ bfpg_shared_bytes(const bf_shape *shape)
 }
 
 uint8 *
-bfpg_shared_image(const BfpgShared *shared, uint32 part)
+bfpg_shared_image(BfpgShared *shared, uint32 part)
 {
-	return (uint8 *) shared->head + HEAD_BYTES + part * part_bytes(&shared->head->shape) + BF_CACHE_LINE;
+	return (uint8 *) shared + HEAD_BYTES + part * part_bytes(&shared->shape) + BF_CACHE_LINE;
 }
 
-bool
-bfpg_shared_has_room(double bytes, char **reason)
+const char *
+bfpg_shared_lack(double bytes)
 {
 	const char *folder = dynamic_shared_memory_type == DSM_IMPL_MMAP ? PG_DYNSHMEM_DIR : "/dev/shm";
 	double		free_bytes = bfpg_free_bytes(folder);
 
 	if (dynamic_shared_memory_type == DSM_IMPL_SYSV || free_bytes >= bytes + Max(bytes, LEFT_FREE))
-		return true;
-	*reason = psprintf("Its %.1f MB, and as much for other queries but at least 64 MB, are more than the %.1f MB that are free in %s.",
-					   bytes / (1024 * 1024), free_bytes / (1024 * 1024), folder);
-	return false;
+		return NULL;
+	return psprintf("Its %.1f MB, and as much for other queries but at least 64 MB, are more than the %.1f MB that are free in %s.",
+					bytes / (1024 * 1024), free_bytes / (1024 * 1024), folder);
 }
 
 static void
-make_secret(BfpgSharedHead *head)
+make_secret(BfpgShared *shared)
 {
-	if (!pg_strong_random(head->secret, BFPG_SECRET_BYTES))
+	if (!pg_strong_random(shared->ticket.secret, sizeof(shared->ticket.secret)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not get random bytes")));
-}
-
-/* Describes filters in memory that is empty. */
-static void
-init_head(BfpgSharedHead *head, const bf_shape *shape, Oid type, int processes)
-{
-	int			i;
-
-	head->type = type;
-	head->processes = processes;
-	head->shape = *shape;
-	head->shape.level[0].key_type = BF_KEY_NONE;
-	pg_atomic_init_u32(&head->key_type, BF_KEY_NONE);
-	pg_atomic_init_u64(&head->rows, 0);
-	/*
-	 * A tranche of our own would be one more for each publication, and there are few.  This one
-	 * is shown as a wait for the dynamic shared memory of a parallel query.
-	 */
-	for (i = 0; i < BFPG_REGION_LOCKS; i++)
-		LWLockInitialize(&head->locks[i].lock, LWTRANCHE_PARALLEL_QUERY_DSA);
-}
-
-static BfpgShared *
-new_view(BfpgSharedHead *head, dsm_segment *segment)
-{
-	BfpgShared *shared = palloc0(sizeof(BfpgShared));
-
-	shared->head = head;
-	shared->segment = segment;
-	return shared;
 }
 
 BfpgShared *
@@ -104,51 +76,68 @@ bfpg_shared_create(const bf_shape *shape, Oid type, int processes)
 {
 	uint64		bytes = all_bytes(shape);
 	dsm_segment *segment = processes > 1 ? dsm_create(bytes, 0) : NULL;
-	void	   *memory = segment != NULL ? dsm_segment_address(segment)
+	BfpgShared *shared = segment != NULL ? dsm_segment_address(segment)
 		: (void *) TYPEALIGN(BF_CACHE_LINE, MemoryContextAllocHuge(CurrentMemoryContext, bytes + BF_CACHE_LINE));
+	int			i;
 
 	/* Not all kinds of memory are empty at first. */
-	bfpg_clear_bytes(memory, bytes);
-	init_head(memory, shape, type, processes);
-	return new_view(memory, segment);
+	bfpg_clear_bytes(shared, bytes);
+	shared->type = type;
+	shared->processes = processes;
+	shared->ticket.segment = segment != NULL ? dsm_segment_handle(segment) : DSM_HANDLE_INVALID;
+	shared->shape = *shape;
+	shared->shape.level[0].key_type = BF_KEY_NONE;
+	pg_atomic_init_u32(&shared->key_type, BF_KEY_NONE);
+	pg_atomic_init_u64(&shared->rows, 0);
+	/*
+	 * A tranche of our own would be one more for each publication, and there are few.  This one
+	 * is shown as a wait for the dynamic shared memory of a parallel query.
+	 */
+	for (i = 0; i < BFPG_REGION_LOCKS; i++)
+		LWLockInitialize(&shared->locks[i].lock, LWTRANCHE_PARALLEL_QUERY_DSA);
+	return shared;
 }
 
 void
 bfpg_shared_free(BfpgShared *shared)
 {
-	if (shared->segment != NULL)
-		dsm_detach(shared->segment);
+	if (shared->ticket.segment != DSM_HANDLE_INVALID)
+		dsm_detach(dsm_find_mapping(shared->ticket.segment));
 }
 
-BfpgShared *
-bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode)
+/* The ticket is the argument.  The server's log may have it, where it is of no use after the pass. */
+const int64 *
+bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, Size *hashes)
 {
+	const BfpgBuild *build = list->made.build;
 	BfpgShared *outer = current;
+	bytea	   *value = palloc(VARHDRSZ + sizeof(BfpgTicket));
+	const ParamExternData ticket = bfpg_parameter(BYTEAOID, PointerGetDatum(value));
+	ParamListInfo params = bfpg_parameters(1, &ticket);
+	const NullableDatum *row;
+	ArrayType  *array;
 
-	shared->head->mode = mode;
-	pg_atomic_write_u64(&shared->head->rows, 0);
-	make_secret(shared->head);
-	current = shared;
-	return outer;
-}
-
-void
-bfpg_shared_end(BfpgShared *shared, BfpgShared *outer)
-{
-	current = outer;
-	make_secret(shared->head);
-}
-
-bytea *
-bfpg_shared_ticket(const BfpgShared *shared)
-{
-	dsm_handle	handle = shared->segment == NULL ? DSM_HANDLE_INVALID : dsm_segment_handle(shared->segment);
-	bytea	   *ticket = palloc(VARHDRSZ + sizeof(handle) + BFPG_SECRET_BYTES);
-
-	SET_VARSIZE(ticket, VARHDRSZ + sizeof(handle) + BFPG_SECRET_BYTES);
-	memcpy(VARDATA(ticket), &handle, sizeof(handle));
-	memcpy(VARDATA(ticket) + sizeof(handle), shared->head->secret, BFPG_SECRET_BYTES);
-	return ticket;
+	params->paramFetch = NULL;	/* it is read for each row, where a function would cost */
+	build->shared->mode = mode;
+	pg_atomic_write_u64(&build->shared->rows, 0);
+	make_secret(build->shared);
+	SET_VARSIZE(value, VARHDRSZ + sizeof(BfpgTicket));
+	memcpy(VARDATA(value), &build->shared->ticket, sizeof(BfpgTicket));
+	current = build->shared;
+	PG_TRY();
+	{
+		row = bfpg_source_only_row(build->source, bfpg_source_run(build->source, build->plan, params), 1);
+	}
+	PG_FINALLY();
+	{
+		current = outer;
+		make_secret(build->shared);
+	}
+	PG_END_TRY();
+	array = DatumGetArrayTypeP(row[0].value);
+	Assert(ARR_DIMS(array)[0] >= BFPG_PASS_COUNTS && !ARR_HASNULL(array));
+	*hashes = ARR_DIMS(array)[0] - BFPG_PASS_COUNTS;
+	return (const int64 *) ARR_DATA_PTR(array);
 }
 
 pg_noreturn static void
@@ -161,19 +150,19 @@ refuse_ticket(void)
 }
 
 static bool
-fits(const BfpgSharedHead *head, const uint8 *secret, Oid type)
+fits(const BfpgShared *shared, const BfpgTicket *ticket, Oid type)
 {
-	return memcmp(head->secret, secret, BFPG_SECRET_BYTES) == 0 && head->type == type;
+	return memcmp(&shared->ticket, ticket, sizeof(*ticket)) == 0 && shared->type == type;
 }
 
 /* Whether a segment is the one that a ticket was made for. */
 static bool
-is_ours(dsm_segment *segment, const uint8 *secret, Oid type)
+is_ours(dsm_segment *segment, const BfpgTicket *ticket, Oid type)
 {
-	const BfpgSharedHead *head = dsm_segment_address(segment);
+	const BfpgShared *shared = dsm_segment_address(segment);
 
-	return dsm_segment_map_length(segment) >= HEAD_BYTES && fits(head, secret, type) &&
-		dsm_segment_map_length(segment) >= all_bytes(&head->shape);
+	return dsm_segment_map_length(segment) >= HEAD_BYTES && fits(shared, ticket, type) &&
+		dsm_segment_map_length(segment) >= all_bytes(&shared->shape);
 }
 
 /* States of a worker hold addresses until it ends, whatever owns resources now. */
@@ -192,40 +181,32 @@ find_segment(dsm_handle handle)
 }
 
 BfpgShared *
-bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
+bfpg_shared_attach(const bytea *value, Oid type)
 {
-	const uint8 *bytes;
-	MemoryContext old;
-	dsm_handle	handle;
+	BfpgTicket	ticket;
 	dsm_segment *segment;
-	BfpgShared *shared;
 
-	if (ticket == NULL || VARSIZE_ANY_EXHDR(ticket) != sizeof(handle) + BFPG_SECRET_BYTES)
+	if (value == NULL || VARSIZE_ANY_EXHDR(value) != sizeof(ticket))
 		refuse_ticket();
-	bytes = (const uint8 *) VARDATA_ANY(ticket);
-	memcpy(&handle, bytes, sizeof(handle));
-	if (current != NULL && fits(current->head, bytes + sizeof(handle), type))
+	memcpy(&ticket, VARDATA_ANY(value), sizeof(ticket));
+	if (current != NULL && fits(current, &ticket, type))
 		return current;
-	segment = IsParallelWorker() ? find_segment(handle) : NULL;
-	if (segment == NULL || !is_ours(segment, bytes + sizeof(handle), type))
+	segment = IsParallelWorker() ? find_segment(ticket.segment) : NULL;
+	if (segment == NULL || !is_ours(segment, &ticket, type))
 		refuse_ticket();
-
-	old = MemoryContextSwitchTo(context);
-	shared = new_view(dsm_segment_address(segment), segment);
-	MemoryContextSwitchTo(old);
-	return shared;
+	return dsm_segment_address(segment);
 }
 
 void
-bfpg_shared_add(const BfpgShared *shared, uint32 part, uint32 region, const uint64 *hashes, Size count)
+bfpg_shared_add(BfpgShared *shared, uint32 part, uint32 region, const uint64 *hashes, Size count)
 {
-	bf_header	header = shared->head->shape.level[0];
+	bf_header	header = shared->shape.level[0];
 	uint8	   *blocks = bfpg_shared_blocks(shared, part);
-	LWLock	   *lock = &shared->head->locks[region % BFPG_REGION_LOCKS].lock;
+	LWLock	   *lock = &shared->locks[region % BFPG_REGION_LOCKS].lock;
 
-	if (shared->head->processes > 1)
+	if (shared->processes > 1)
 		LWLockAcquire(lock, LW_EXCLUSIVE);
 	bf_add_hashes(&header, blocks, hashes, count);
-	if (shared->head->processes > 1)
+	if (shared->processes > 1)
 		LWLockRelease(lock);
 }

@@ -6,13 +6,11 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/cost.h"
 #include "parser/analyze.h"
 #include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
@@ -68,16 +66,6 @@ refuse(const BfpgSource *source, const char *detail)
 			 errhint("Select the key, of an exact list the key and a boolean. A key of several columns is a row: ROW(a, b).")));
 }
 
-static RawStmt *
-parse(const BfpgSource *source)
-{
-	List	   *statements = pg_parse_query(source->text);
-
-	if (list_length(statements) != 1)
-		refuse(source, "It is not one query that returns rows and changes none.");
-	return linitial_node(RawStmt, statements);
-}
-
 /* The columns that are of the result, not just sorted by: the key, then the boolean. */
 static void
 find_columns(BfpgSource *source)
@@ -114,15 +102,18 @@ bfpg_source_read(const char *list, const char *text, Oid schema)
 {
 	BfpgSource *source = palloc0(sizeof(BfpgSource));
 	ErrorContextCallback callback;
+	List	   *statements;
 
 	source->list = list;
 	source->text = text;
 	source->schema = schema;
 	source->role = GetUserNameFromId(GetUserId(), false);
 	begin_context(source, &callback);
-	source->query = parse_analyze_fixedparams(parse(source), text, NULL, 0, NULL);
+	statements = pg_parse_query(text);
+	if (list_length(statements) == 1)
+		source->query = parse_analyze_fixedparams(linitial_node(RawStmt, statements), text, NULL, 0, NULL);
 	error_context_stack = callback.previous;
-	if (source->query->commandType != CMD_SELECT || source->query->utilityStmt != NULL ||
+	if (source->query == NULL || source->query->commandType != CMD_SELECT || source->query->utilityStmt != NULL ||
 		source->query->hasModifyingCTE)
 		refuse(source, "It is not one query that returns rows and changes none.");
 	find_columns(source);
@@ -151,20 +142,6 @@ bfpg_source_key(const BfpgSource *source)
 }
 
 Expr *
-bfpg_source_member(const BfpgSource *source)
-{
-	Expr	   *member;
-
-	if (source->member == 0)
-		return (Expr *) makeBoolConst(true, false);
-	member = (Expr *) makeVar(1, source->member, source->member_type, -1, InvalidOid, 0);
-	/* of a domain */
-	if (source->member_type != BOOLOID)
-		member = (Expr *) makeRelabelType(member, BOOLOID, -1, InvalidOid, COERCE_IMPLICIT_CAST);
-	return member;
-}
-
-Expr *
 bfpg_source_parameter(int number, Oid type)
 {
 	Param	   *parameter = makeNode(Param);
@@ -179,15 +156,15 @@ bfpg_source_parameter(int number, Oid type)
 
 /* The keys are the only arguments that may have a collation. */
 Expr *
-bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *call)
+bfpg_source_aggregate(const BfpgSource *source, Oid function, List *arguments, Expr *filter)
 {
 	Aggref	   *aggregate = makeNode(Aggref);
 	ListCell   *cell;
 
-	aggregate->aggfnoid = call->function;
-	aggregate->aggtype = get_func_rettype(call->function);
+	aggregate->aggfnoid = function;
+	aggregate->aggtype = get_func_rettype(function);
 	aggregate->inputcollid = source->collation;
-	foreach(cell, call->arguments)
+	foreach(cell, arguments)
 	{
 		Expr	   *argument = lfirst(cell);
 
@@ -195,8 +172,8 @@ bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *call)
 								  makeTargetEntry(argument, foreach_current_index(cell) + 1, NULL, false));
 		aggregate->aggargtypes = lappend_oid(aggregate->aggargtypes, exprType((Node *) argument));
 	}
-	aggregate->aggfilter = call->filter;
-	aggregate->aggstar = call->arguments == NIL;
+	aggregate->aggfilter = filter;
+	aggregate->aggstar = arguments == NIL;
 	aggregate->aggkind = AGGKIND_NORMAL;
 	aggregate->aggsplit = AGGSPLIT_SIMPLE;
 	aggregate->aggno = -1;
@@ -234,23 +211,6 @@ bfpg_source_select(const BfpgSource *source, Query *inner, List *expressions)
 	query->stmt_len = source->query->stmt_len;
 	free_parsestate(state);
 	query->hasAggs = contain_aggs_of_level((Node *) query->targetList, 0);
-	return query;
-}
-
-Query *
-bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions)
-{
-	Query	   *query = bfpg_source_select(source, inner, expressions);
-	SortGroupClause *clause = makeNode(SortGroupClause);
-
-	if (IsA(linitial(expressions), Const))
-		return query;
-	linitial_node(TargetEntry, query->targetList)->ressortgroupref = 1;
-	clause->tleSortGroupRef = 1;
-	clause->eqop = Int4EqualOperator;
-	clause->sortop = Int4LessOperator;
-	clause->hashable = true;
-	query->groupClause = list_make1(clause);
 	return query;
 }
 
@@ -445,10 +405,4 @@ bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate, bool *remote)
 	look_at_plans(plan->subplans, &look);
 	*remote = look.remote;
 	return look.here && !look.elsewhere;
-}
-
-int
-bfpg_source_processes(PlannedStmt *plan)
-{
-	return plan->parallelModeNeeded ? 1 + Max(max_parallel_workers_per_gather, 1) : 1;
 }

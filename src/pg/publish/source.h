@@ -32,14 +32,6 @@ typedef struct BfpgSource
 	Snapshot	snapshot;		/* all runs see the same */
 } BfpgSource;
 
-/* An aggregate's call. */
-typedef struct BfpgCall
-{
-	Oid			function;
-	List	   *arguments;
-	Expr	   *filter;			/* FILTER (WHERE ...), or NULL */
-} BfpgCall;
-
 /*
  * Reads the text of a query.  Throws unless it is one query that returns one column, or a second
  * one that is a boolean, and changes nothing.  The snapshot of the transaction, which must have one for all of its
@@ -56,20 +48,14 @@ extern Oid	bfpg_source_function(const BfpgSource *source, const char *name, int 
 /* The key, as a column of the statement around the query. */
 extern Expr *bfpg_source_key(const BfpgSource *source);
 
-/* The boolean beside it; of a list that is not exact true. */
-extern Expr *bfpg_source_member(const BfpgSource *source);
-
 /* A parameter of a statement, by its number from 1 on. */
 extern Expr *bfpg_source_parameter(int number, Oid type);
 
-/* An aggregate as an expression of a statement. */
-extern Expr *bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *call);
+/* An aggregate as an expression of a statement; filter is its FILTER clause, or NULL. */
+extern Expr *bfpg_source_aggregate(const BfpgSource *source, Oid function, List *arguments, Expr *filter);
 
 /* SELECT of these expressions FROM an inner statement, NULL: the query. */
 extern Query *bfpg_source_select(const BfpgSource *source, Query *inner, List *expressions);
-
-/* The same with GROUP BY the first, an integer, unless it is a constant. */
-extern Query *bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions);
 
 /*
  * Plans a statement, which it changes.  Other engines can't run a plan that was made
@@ -94,8 +80,5 @@ extern const NullableDatum *bfpg_source_only_row(const BfpgSource *source, List 
  * elsewhere, a foreign server or an engine whose scan has no plans of PostgreSQL's below it.
  */
 extern bool bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate, bool *remote);
-
-/* Processes that run a plan, this one included, at most for each of its parallel parts. */
-extern int	bfpg_source_processes(PlannedStmt *plan);
 
 #endif							/* BFPG_SOURCE_H */

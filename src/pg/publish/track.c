@@ -63,9 +63,9 @@ trigger_name(const char *list, const char *what)
 static void
 make_trigger(Oid table, const char *name, const char *what, const char *arguments, bool always)
 {
-	bfpg_run_as_caller(psprintf("CREATE OR REPLACE TRIGGER %s %s EXECUTE FUNCTION %s", quote_identifier(name), what, arguments), SPI_OK_UTILITY);
+	(void) SPI_execute(psprintf("CREATE OR REPLACE TRIGGER %s %s EXECUTE FUNCTION %s", quote_identifier(name), what, arguments), false, 0);
 	if (always)
-		bfpg_run_as_caller(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", bfpg_qualified_name(table), quote_identifier(name)), SPI_OK_UTILITY);
+		(void) SPI_execute(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", bfpg_qualified_name(table), quote_identifier(name)), false, 0);
 }
 
 static void
@@ -73,7 +73,7 @@ make_triggers(const BfpgPublication *list, const TrackedTable *tracked)
 {
 	const char *function = quote_qualified_identifier(get_namespace_name(list->place.schema), "bloom_change_trigger");
 	const char *name = quote_literal_cstr(list->name);
-	bool		always = bfpg_track_fires(list, tracked->relation, true);
+	bool		always = bfpg_change_fires(tracked->relation, list->place.schema, list->name, true);
 	ListCell   *cell;
 
 	make_trigger(tracked->relation, trigger_name(list->name, "change"),
@@ -125,11 +125,11 @@ check_sample(const BfpgPublication *list, const TrackedTable *tracked)
 
 	if (!bfpg_may_execute(bfpg_extension_function(list->place.schema, "bloom_lookup", lengthof(types), types), GetUserId()) || pg_class_aclcheck(tracked->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		return;
-	bfpg_run_as_caller(psprintf("SELECT pg_catalog.count(*) FILTER (WHERE v AND NOT found), pg_catalog.count(*) FILTER (WHERE NOT v AND found), pg_catalog.count(*) FILTER (WHERE NOT v) "
-					 "FROM (SELECT k, v, %sbloom_lookup(%s, k) AS found FROM (SELECT %s AS k, coalesce(%s, false) AS v FROM %s LIMIT %d) t) l",
-					 list->place.prefix, quote_literal_cstr(list->name), quote_identifier(tracked->key),
-					 tracked->value == NULL ? "true" : quote_identifier(tracked->value), bfpg_qualified_name(tracked->relation), SAMPLE),
-			SPI_OK_SELECT);
+	(void) SPI_execute(psprintf("SELECT pg_catalog.count(*) FILTER (WHERE v AND NOT found), pg_catalog.count(*) FILTER (WHERE NOT v AND found), pg_catalog.count(*) FILTER (WHERE NOT v) "
+								"FROM (SELECT k, v, %sbloom_lookup(%s, k) AS found FROM (SELECT %s AS k, coalesce(%s, false) AS v FROM %s LIMIT %d) t) l",
+								list->place.prefix, quote_literal_cstr(list->name), quote_identifier(tracked->key),
+								tracked->value == NULL ? "true" : quote_identifier(tracked->value), bfpg_qualified_name(tracked->relation), SAMPLE),
+					   false, 0);
 	denied = DatumGetInt64(bfpg_result(SPI_tuptable, 0, 1));
 	taken = DatumGetInt64(bfpg_result(SPI_tuptable, 0, 2));
 	if (denied > 0)
@@ -184,7 +184,7 @@ track(BfpgPublication *list, const TrackedTable *tracked)
 	list->asked.tracking = BFPG_TRACK;
 	PG_TRY();
 	{
-		bfpg_publish_run(list, bfpg_publish_refresh);
+		bfpg_publish_run(list);
 	}
 	PG_CATCH();
 	{
@@ -202,7 +202,7 @@ untrack(BfpgPublication *list, const TrackedTable *none)
 {
 	bfpg_track_check_may_drop(list);
 	list->asked.tracking = BFPG_UNTRACK;
-	bfpg_publish_run(list, bfpg_publish_refresh);
+	bfpg_publish_run(list);
 	SPI_commit();
 	bfpg_publish_lock(&list->place, list->name, true);
 	EnsurePortalSnapshotExists();

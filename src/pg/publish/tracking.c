@@ -155,16 +155,6 @@ is_told_of(Oid other, Oid tracked)
 	return !get_rel_relispartition(other) || same_rows(tracked, llast_oid(get_partition_ancestors(other)));
 }
 
-bool
-bfpg_track_fires(const BfpgPublication *list, Oid relation, bool always)
-{
-	Relation	table = table_open(relation, AccessShareLock);
-	bool		enabled = bfpg_change_fires(table, list->place.schema, list->name, always);
-
-	table_close(table, NoLock);
-	return enabled;
-}
-
 /* Somebody has disabled the trigger, or the table has got a child by inheritance, which has none. */
 static void
 tell_unrecorded(const BfpgPublication *list, Oid tracked)
@@ -172,7 +162,7 @@ tell_unrecorded(const BfpgPublication *list, Oid tracked)
 	ListCell   *cell;
 
 	foreach(cell, find_all_inheritors(tracked, AccessShareLock, NULL))
-		if (!bfpg_track_fires(list, lfirst_oid(cell), false))
+		if (!bfpg_change_fires(lfirst_oid(cell), list->place.schema, list->name, false))
 			ereport(WARNING,
 					(errmsg("changes of table \"%s\" are not recorded for list \"%s\"", get_rel_name(lfirst_oid(cell)), list->name),
 					 errdetail("The trigger by which it would track the list is disabled or not there."),
@@ -242,15 +232,6 @@ bfpg_track_check_only_table(const BfpgPublication *list, Oid table)
 }
 
 void
-bfpg_run_as_caller(const char *sql, int expected)
-{
-	int			status = SPI_execute(sql, false, 0);
-
-	if (status != expected)
-		elog(ERROR, "SPI_execute returned %s", SPI_result_code_string(status));
-}
-
-void
 bfpg_track_check_may_drop(const BfpgPublication *list)
 {
 	const SPITupleTable *triggers = find_triggers(&list->place, list->name);
@@ -278,5 +259,5 @@ bfpg_track_drop_triggers(const BfpgPublication *list)
 	uint64		i;
 
 	for (i = 0; i < triggers->numvals; i++)
-		bfpg_run_as_caller(SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP), SPI_OK_UTILITY);
+		(void) SPI_execute(SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP), false, 0);
 }

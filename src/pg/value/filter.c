@@ -9,6 +9,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "bf_key.h"
 #include "value/filter.h"
 #include "base/pg_compat.h"
 
@@ -111,19 +112,6 @@ bfpg_clear_bytes(void *target, uint64 length)
 	}
 }
 
-void
-bfpg_copy_bytes(void *target, const void *source, uint64 length)
-{
-	uint64		at;
-	uint64		step;
-
-	for (at = 0; at < length; at += step)
-	{
-		step = bf_tick_step(length - at, bfpg_tick);
-		memcpy((char *) target + at, (const char *) source + at, step);
-	}
-}
-
 /* Bytes of a payload of so many that are read at once. */
 static uint64
 piece_length(Datum value, uint64 total)
@@ -164,7 +152,7 @@ copy_expanded(const BfpgFilter *source, MemoryContext parent)
 	BfpgFilter *filter = allocate_filter(total, parent);
 
 	filter->shape = source->shape;
-	bfpg_copy_bytes(filter->blocks, source->blocks, total - BF_HEADER_BYTES);
+	memcpy(filter->blocks, source->blocks, total - BF_HEADER_BYTES);
 	return filter;
 }
 
@@ -219,19 +207,36 @@ bfpg_filter_add_hashes(BfpgFilter *filter, const uint64 *hashes, uint64 count)
 	}
 }
 
+/* Throws unless two filters can be combined.  Errors don't show a seed: that needs no knowledge of it. */
+static void
+check_compatible(const bf_header *a, const bf_header *b)
+{
+	char		a_keys[BF_KEY_TEXT_BYTES];
+	char		b_keys[BF_KEY_TEXT_BYTES];
+
+	if (bf_compatible(a, b))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_EXCEPTION),
+			 errmsg("bloomfilters cannot be combined"),
+			 errdetail("One has %u blocks of %u bits, %u hashes, %s keys, part %u of %u; "
+					   "the other %u blocks of %u bits, %u hashes, %s keys, part %u of %u; their seeds %s.",
+					   a->blocks, 1u << a->log2_block_bits, a->probes,
+					   bf_key_type_text(a->key_type, a_keys), a->part, a->parts,
+					   b->blocks, 1u << b->log2_block_bits, b->probes,
+					   bf_key_type_text(b->key_type, b_keys), b->part, b->parts,
+					   a->seed == b->seed ? "are equal" : "differ"),
+			 errhint("Build both with the same n, p, seed and type of key.")));
+}
+
 void
 bfpg_filter_combine(BfpgFilter *filter, Datum value, bf_combine operation)
 {
 	BfpgFilter *expanded = bfpg_filter_expanded(value);
-	BfpgFilter *other = expanded;
-	bf_header	header;
+	BfpgFilter *other = expanded != NULL ? expanded : bfpg_filter_copy(value, CurrentMemoryContext);
 
-	bfpg_read_header(value, &header);
-	bfpg_check_compatible(filter->header, &header);
-	if (other == NULL)
-		other = bfpg_filter_copy(value, CurrentMemoryContext);
-	operation(filter->header, filter->blocks, other->header, other->blocks,
-			  bfpg_tick);
+	check_compatible(filter->header, other->header);
+	operation(filter->header, filter->blocks, other->header, other->blocks, bfpg_tick);
 	if (expanded == NULL)
 		bfpg_filter_free(other);
 }
@@ -346,5 +351,5 @@ filter_flatten(ExpandedObjectHeader *eoh, void *result, Size size)
 	Assert(size == VARHDRSZ + total);
 	bf_header_write(filter->header, filter->blocks, bfpg_tick, filter->image);
 	SET_VARSIZE(result, size);
-	bfpg_copy_bytes(VARDATA(result), filter->image, total);
+	memcpy(VARDATA(result), filter->image, total);
 }

@@ -69,9 +69,8 @@ extern void bfpg_filter_add_hashes(BfpgFilter *filter, const uint64 *hashes,
 extern void bfpg_filter_combine(BfpgFilter *filter, Datum other,
 								bf_combine operation);
 
-/* memset to 0 and memcpy, to be cancelled on the way. */
+/* memset to 0, to be cancelled on the way. */
 extern void bfpg_clear_bytes(void *target, uint64 length);
-extern void bfpg_copy_bytes(void *target, const void *source, uint64 length);
 
 /* The filter's bytes in a varlena with a long header; may be the value itself. */
 extern struct varlena *bfpg_flat_value(Datum value);

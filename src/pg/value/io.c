@@ -146,13 +146,8 @@ Datum
 bloomfilter_send(PG_FUNCTION_ARGS)
 {
 	struct varlena *value = bfpg_flat_value(PG_GETARG_DATUM(0));
-	struct varlena *copy;
 
-	if (PointerGetDatum(value) != PG_GETARG_DATUM(0))
-		PG_RETURN_POINTER(value);
-	copy = palloc(VARSIZE(value));
-	bfpg_copy_bytes(copy, value, VARSIZE(value));
-	PG_RETURN_POINTER(copy);
+	PG_RETURN_POINTER(PointerGetDatum(value) == PG_GETARG_DATUM(0) ? pg_detoast_datum_copy(value) : value);
 }
 
 Datum
