@@ -149,6 +149,16 @@ is(in_force(), '5+', 'and of a key that was changed again the later change');
 is($db->query("SELECT bloom_lookup('active', 5), bloom_lookup('active', 6)"), 't|f', 'as it is answered');
 $db->query("CALL bloom_refresh('active')") foreach 1 .. 3;
 
+# Who changes a key whose row was removed since its snapshot sees that row, too, before its own one or behind it.
+$db->query("VACUUM FULL bloom_change; UPDATE device SET active = NOT active WHERE id = 7; CALL bloom_refresh('active')");
+$db->query("UPDATE device SET active = NOT active WHERE id IN (5, 6); CALL bloom_refresh('active'); CALL bloom_refresh('active'); VACUUM bloom_change");
+$other->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; LOCK TABLE device');
+is($db->state_of("SET lock_timeout = '100ms'; CALL bloom_refresh('active')"), '55P03', 'a run that removes changes, and fails');
+$other->query("UPDATE device SET active = NOT active WHERE id = $_") foreach 6, 5;
+is($other->query("SELECT bloom_lookup('active', 5), bloom_lookup_each('active', ARRAY[5, 6])"), 't|{t,f}', 'of two rows of a key the later one counts');
+$other->query('SELECT compare(); COMMIT');
+$db->query("RESET lock_timeout; CALL bloom_refresh('active'); SELECT compare()") foreach 1 .. 3;
+
 # The version grows when the clock doesn't, and for two that change one key.
 $db->query("UPDATE device SET active = false WHERE id = 9");
 $db->query("UPDATE bloom_change SET version = version + 3600000000");
