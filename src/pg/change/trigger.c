@@ -159,12 +159,8 @@ bloomfilter_change_trigger(PG_FUNCTION_ARGS)
 	BfpgTracked *tracked;
 
 	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event) && TRIGGER_FIRED_BEFORE(trigger->tg_event) && trigger->tg_trigger->tgnargs == 1)
-	{
 		refuse_truncate(trigger, bfpg_extension_schema(fcinfo->flinfo->fn_oid));
-		return PointerGetDatum(NULL);
-	}
-	tracked = find_tracked(fcinfo);
-	if (tracked->exists)
+	else if ((tracked = find_tracked(fcinfo))->exists)
 		change_row(tracked, trigger);
 	return PointerGetDatum(NULL);
 }
