@@ -122,8 +122,11 @@ is(in_force(), '1+ 2-', 'a rollback brings back what the generation had taken up
 is($db->query("SELECT bloom_lookup('active', 1), bloom_lookup('active', 2)"), 't|f', 'so a removed key stays removed');
 $db->query("CALL bloom_refresh('active')");
 is(in_force() . ', ' . kept(), ', 2 2', 'one generation is not enough for a change to go');
-$db->query("SET default_transaction_isolation = '$_'; CALL bloom_refresh('active')") foreach 'read committed', 'repeatable read';
+$db->query("SET default_transaction_isolation = '$_'; CALL bloom_refresh('active')") foreach 'repeatable read', 'serializable';
 is(kept(), '0 0', 'two are, in a session of any isolation level');
+$db->query("CALL bloom_publish('level', \$\$SELECT current_setting('transaction_isolation')\$\$)");
+is($db->query("SELECT bloom_lookup('level', 'repeatable read')"), 't', 'which publishes at REPEATABLE READ, where no changer makes it fail');
+$db->query("CALL bloom_drop('level')");
 $db->query('RESET default_transaction_isolation; UPDATE device SET active = false WHERE id = 3');
 $db->query("CALL bloom_refresh('active')");
 $other->query('BEGIN; LOCK TABLE device');
