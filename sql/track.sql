@@ -283,7 +283,7 @@ call bloom_track('times', 'other', 't');
 insert into other (k, t) values (2, 'infinity');
 drop trigger nothing on other;
 insert into other (k, t) values (3, 'infinity'), (4, '-infinity'), (5, '2000-01-01');
-insert into other (k, t) values (6, '294276-12-31 UTC');
+select pg_temp.error_of($$insert into other (k, t) values (6, '294276-12-31 UTC')$$);
 select bloom_lookup('times', t) from other;
 do $$ begin set standard_conforming_strings = off; exception when others then null; end $$; -- 19 has it no more
 call bloom_untrack('times'); reset standard_conforming_strings;

@@ -307,8 +307,11 @@ bfpg_tracked_check_key(const TriggerData *trigger, const BfpgTracked *tracked, D
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("a key of list \"%s\" can't be told from another one", list),
 			 errdetail("Keys are compared as UTF-8, without the blanks at their end, and times beyond the year 294246 are not told from infinity."),
-			 errhint("Of text: store it without blanks at its end, by a constraint CHECK (%s = %s). Of rows that are there: first %s, then UPDATE %s SET %s = %s WHERE %s <> %s.",
-					 column, stored, bfpg_call_text(tracked->schema, "bloom_untrack", list), bfpg_qualified_name(root_of(trigger->tg_relation)), column, stored, column, stored)));
+			 !OidIsValid(get_typcollation(tracked->type))
+			 ? errhint("Store an earlier time. Of rows that are there: first %s, then DELETE FROM %s WHERE isfinite(%s) AND %s > '294246-12-31'.",
+					   bfpg_call_text(tracked->schema, "bloom_untrack", list), bfpg_qualified_name(root_of(trigger->tg_relation)), column, column)
+			 : errhint("Store it without blanks at its end, by a constraint CHECK (%s = %s). Of rows that are there: first %s, then UPDATE %s SET %s = %s WHERE %s <> %s.",
+					   column, stored, bfpg_call_text(tracked->schema, "bloom_untrack", list), bfpg_qualified_name(root_of(trigger->tg_relation)), column, stored, column, stored)));
 }
 
 /* Nobody writes meanwhile.  A query would lack what a policy hides from the caller, and what a snapshot of before the lock doesn't see. */

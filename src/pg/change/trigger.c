@@ -81,12 +81,7 @@ key_of(BfpgTracked *tracked, const TriggerData *trigger, HeapTuple tuple, String
 		return key;
 	bfpg_tracked_check_key(trigger, tracked, key.column);
 	key.key = bfpg_change_key(&tracked->coder, key.column, buffer);
-	key.value = true;
-	if (tracked->value != 0)
-	{
-		key.value = DatumGetBool(heap_getattr(tuple, tracked->value, columns, &is_null));
-		key.value = key.value && !is_null;
-	}
+	key.value = tracked->value == 0 || (DatumGetBool(heap_getattr(tuple, tracked->value, columns, &is_null)) && !is_null);
 	return key;
 }
 
@@ -115,15 +110,10 @@ is_in_now(BfpgTracked *tracked, const TriggerData *trigger, const RowKey *key)
 static void
 record(BfpgTracked *tracked, const TriggerData *trigger, const RowKey *key, TupleTableSlot *row)
 {
-	bool		value;
+	bool		still = row != NULL && table_tuple_satisfies_snapshot(trigger->tg_relation, row, SnapshotSelf);
 
-	if (key->is_null)
-		return;
-	if (row != NULL && table_tuple_satisfies_snapshot(trigger->tg_relation, row, SnapshotSelf))
-		value = key->value;
-	else
-		value = is_in_now(tracked, trigger, key);
-	bfpg_change_record(tracked->schema, tracked->list, key->key, value);
+	if (!key->is_null)
+		bfpg_change_record(tracked->schema, tracked->list, key->key, still ? key->value : is_in_now(tracked, trigger, key));
 }
 
 static void
@@ -169,12 +159,8 @@ bloomfilter_change_trigger(PG_FUNCTION_ARGS)
 	BfpgTracked *tracked;
 
 	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event) && TRIGGER_FIRED_BEFORE(trigger->tg_event) && trigger->tg_trigger->tgnargs == 1)
-	{
 		refuse_truncate(trigger, bfpg_extension_schema(fcinfo->flinfo->fn_oid));
-		return PointerGetDatum(NULL);
-	}
-	tracked = find_tracked(fcinfo);
-	if (tracked->exists)
+	else if ((tracked = find_tracked(fcinfo))->exists)
 		change_row(tracked, trigger);
 	return PointerGetDatum(NULL);
 }

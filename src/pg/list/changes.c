@@ -9,6 +9,8 @@
  *	  the versions of their changes are of one moment.  (Mutations J1, J2.)
  * 2. A key that is changed again has another version, which nothing has absorbed.  (J3.)
  * 3. Both tables and the filter's row are read under one snapshot.  (J4.)
+ * 4. Who changes a key at REPEATABLE READ whose row was removed since its snapshot sees that row and its
+ *	  own: the later one counts.  (J45, J46.)
  *
  * t/090_tracked.pl fails without each of these.
  */
@@ -191,6 +193,7 @@ keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
 	uint32		length = VARSIZE_ANY_EXHDR(key);
 	uint64		hash = hash_of(changes, key);
 	uint32		slot = changes->kept.len + 1;
+	uint32	   *at;
 	KeyChange  *kept;
 	BfpgChange	change;
 
@@ -204,7 +207,9 @@ keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
 	kept->value = change.value;
 	kept->absorbed = false;
 	memcpy(kept->key, VARDATA_ANY(key), length);
-	*find_slot(changes, hash, key) = slot;
+	at = find_slot(changes, hash, key);
+	if (*at == 0 || kept_at(changes, *at)->version < change.version)
+		*at = slot;
 	changes->bits[hash >> changes->bits_shift] |= bfpg_changes_bits(hash);
 	changes->kept.len += KEY_CHANGE_BYTES(length);
 	free_if_copy(key, stored);
@@ -311,14 +316,19 @@ probe(const BfpgChanges *changes, Datum key, BfpgChange *change)
 	Relation	table;
 	SysScanDesc scan;
 	HeapTuple	tuple;
+	BfpgChange	row;
+	bool		found = false;
 
 	ScanKeyInit(&keys[1], BFPG_CHANGE_KEY, BTEqualStrategyNumber, F_BYTEAEQ, key);
 	scan = begin_scan(changes, CHANGE, keys, lengthof(keys), 0, &table);
-	tuple = systable_getnext(scan);
-	if (tuple != NULL)
-		read_change(tuple, table, change);
+	for (; (tuple = systable_getnext(scan)) != NULL; found = true)
+	{
+		read_change(tuple, table, &row);
+		if (!found || row.version > change->version)
+			*change = row;
+	}
 	end_scan(scan, table);
-	return tuple != NULL && !is_absorbed(changes, key, change->version);
+	return found && !is_absorbed(changes, key, change->version);
 }
 
 void

@@ -56,12 +56,12 @@ bfpg_publish_write_run(const BfpgPublication *list, bool ended, const char *erro
 					   lengthof(row), row, SPI_OK_INSERT);
 }
 
-/* One snapshot for all that follows, behind the lock: it sees what the publisher before left. */
+/* One snapshot for all that follows, behind the lock: it sees what the publisher before left.  At SERIALIZABLE changers would make it fail. */
 static void
 begin_publishing(const BfpgPublication *list)
 {
 	SPI_commit();
-	if (!IsolationUsesXactSnapshot())
+	if (XactIsoLevel != XACT_REPEATABLE_READ)
 		(void) SPI_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", false, 0);
 	bfpg_publish_lock(&list->place, list->name, true);
 	EnsurePortalSnapshotExists();
