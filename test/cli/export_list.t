@@ -96,6 +96,13 @@ my $parts = of_list('serial', 'set');
 ok(wait_for(30, sub { told('hosts/set.bloom')->{serial} eq $parts }), 'and another number of parts');
 is(lacks('hosts/set.bloom', 1 .. 9300), 0, 'with all keys');
 is(finish('set', 'TERM'), 0, 'the host ends');
+agree('both agree', 'set');
+foreach my $try ([ 1, 'another part' ], [ 0, 'there is none' ])
+{
+	sql("DELETE FROM ext.bloom_generation_part WHERE name = 'set' AND back = 0 AND part >= $try->[0]");
+	is(join(' ', map { $_->[0] . (() = $_->[2] =~ /part 0 .* is not valid: $try->[1]$/m) } [ export('set') ], [ by_dsn('set', 'set.dsn') ]), '21 21',
+		'a list that lost parts is damaged, and no other one');
+}
 
 # ------------------------------------------------------------------------
 # One host, by DSN and by URL

@@ -192,7 +192,7 @@ fill_file(follower *f)
 static bool
 file_has_part(void *state, const feed_part *part)
 {
-	const list_file *file = state;
+	list_file  *file = state;
 	const feed_part *here;
 	uint8_t    *body;
 	bool		has;
@@ -201,7 +201,8 @@ file_has_part(void *state, const feed_part *part)
 		return false;
 	here = &file->kept.parts[part->part];
 	body = allocate(NULL, (size_t) here->length, 1);
-	has = read_all(file->kept.fd, body, (size_t) here->length, feed_body_at(here)) && feed_part_is(part, here, body);
+	has = (read_all(file->kept.fd, body, (size_t) here->length, feed_body_at(here)) || file_lose(file, "disk", strerror(errno))) &&
+		feed_part_is(part, here, body);
 	free(body);
 	return has;
 }

@@ -147,6 +147,13 @@ get_part(void *state, uint32_t part, uint8_t **filter, uint64_t *length)
 	return "";
 }
 
+static bool
+refuse_part(source *s, uint32_t part, const char *problem)
+{
+	complain("part %" PRIu32 " of the list \"%s\" is not valid: %s", part, s->plan.list, problem);
+	return source_refuse(s, "damaged");
+}
+
 /* Reads and checks all parts. */
 static bool
 fetch_parts(source *s, const PGresult *fronts, list_image *whole)
@@ -157,25 +164,32 @@ fetch_parts(source *s, const PGresult *fronts, list_image *whole)
 
 	if (problem == NULL || problem[0] == '\0')
 		return problem == NULL;
-	complain("part %" PRIu32 " of the list \"%s\" is not valid: %s", part, s->plan.list, problem);
-	return source_refuse(s, "damaged");
+	return refuse_part(s, part, problem);
 }
 
 /* Whether the parts of these headers are what is here. */
 static bool
-has_parts(const source *s, const PGresult *rows)
+has_parts(source *s, const PGresult *rows)
 {
-	bool		has = PQntuples(rows) > 0;
-	int			i;
+	uint32_t	count = (uint32_t) PQntuples(rows);
+	bool		has = true;
+	uint32_t	i;
 
-	for (i = 0; i < PQntuples(rows) && has; i++)
+	if (count == 0)
+		return refuse_part(s, 0, "there is none");
+	for (i = 0; i < count && has; i++)
 	{
 		feed_part	part;
+		const char *problem = feed_part_read((const uint8_t *) PQgetvalue(rows, (int) i, 0), (uint64_t) PQgetlength(rows, (int) i, 0), &part);
 
-		has = feed_part_read((const uint8_t *) PQgetvalue(rows, i, 0), (uint64_t) PQgetlength(rows, i, 0), &part) == NULL &&
-			part.part == (uint32_t) i && part.parts == (uint32_t) PQntuples(rows) && s->has_part(s->state, &part);
+		if (problem != NULL || part.part != i || part.parts != count)
+			return refuse_part(s, i, problem != NULL ? problem : "another part");
+		has = s->has_part(s->state, &part);
 	}
-	return has;
+	if (has)
+		return true;
+	complain("the list \"%s\" has other bits than before under the same serial: two servers publish under one identity", s->plan.list);
+	return source_refuse(s, "back");
 }
 
 static PGresult *
@@ -244,12 +258,6 @@ take_list(source *s, const list_head *head)
 	PGresult   *headers = read_headers(s);
 	bool		taken = headers != NULL && (here ? has_parts(s, headers) : fetch_list(s, headers, head->tracked));
 
-	if (headers != NULL && here && !taken)
-	{
-		complain("the list \"%s\" has other bits than before under the same serial: two servers publish under one identity",
-				 s->plan.list);
-		s->reason = "back";
-	}
 	PQclear(headers);
 	return taken;
 }
