@@ -69,6 +69,18 @@ unlink 'l.bloom';
 ok(wait_for(30, sub { lacks('l.bloom', 1 .. 600) eq '0' }), 'puts a file that is removed back before that');
 is(finish('list', 'TERM'), 0, 'and ends when it is told to, too');
 
+# What was fetched waits for room, and another file of its serial comes meanwhile
+mkdir '.m.bloom.new';
+begin('list', program(), 'pull', '--dsn', $dsn, '--list', 'users', '--out', 'm.bloom', '--follow', '--quiet');
+ok(wait_for(30, sub { slurp('.list.log') =~ /cannot make/ }), 'a list that has no room');
+kill 'STOP', process_of('list');
+spew('m.bloom', slurp('l.bloom'));
+overwrite('m.bloom', 4096 + 64, "\0" x 64);
+rmdir '.m.bloom.new';
+kill 'CONT', process_of('list');
+ok(wait_for(30, sub { status_word('m.bloom') eq 'back' }), 'a copy that lacks keys is not taken for it');
+is(finish('list', 'TERM'), 0, 'and it ends when it is told to');
+
 # ------------------------------------------------------------------------
 # An index
 # ------------------------------------------------------------------------

@@ -211,12 +211,18 @@ file_has_part(void *state, const feed_part *part)
 static void
 tell_known(follower *f, source *s)
 {
-	const server_look *look = f->state;
+	server_look *look = f->state;
 	list_file  *file = &f->file;
 	bool		here = file->state == FILE_MINE && !file->lost && !f->plan->allow_older;
 
 	s->has_part = here ? file_has_part : NULL;
 	s->state = file;
+	/* FILE has come from elsewhere meanwhile: whether it is the image's list its checksums tell, as at first */
+	if (f->plan->list != NULL && here && s->news.image.count > 0 && file->kept.now.content.serial == s->news.serial)
+	{
+		image_free(&s->news.image);
+		look->current = false;
+	}
 	if (f->plan->list != NULL && s->news.image.count == 0)
 		s->news.serial = here && look->current ? file->kept.now.content.serial : 0;
 	s->known = file->kept.who.parts > 0 && !f->plan->allow_older;
