@@ -36,6 +36,7 @@ is_deeply([ run(lines(5), 'contains', 'numbers', '1', '5000', '2') ], [ 0, lines
 is_deeply([ run('', 'contains', '-v', 'numbers', '--', '-5', '1') ], [ 0, lines(-5), '' ], 'a negative key after --');
 is_deeply([ run('', 'contains', 'numbers', '1', '5000', '-c') ], [ 0, "1\n", '' ], 'option after keys');
 is_deeply([ run('', 'contains', '-0', 'numbers', '1', '2') ], [ 0, "1\0002\0", '' ], 'arguments and -0');
+refuses(qr/key 1: "5\?1" is not/, '', 'contains', 'numbers', "5\n1");
 refuses(qr/unknown option -5; put -- before/, '', 'contains', 'numbers', '-5');
 
 # Only of the list that is insisted on.
@@ -54,9 +55,9 @@ run("$long\n", 'build', '-p', '1e-9', 'long');
 is((run("short\n$long\nshort\n$long", 'contains', 'long'))[1], "$long\n$long\n", 'lines longer than the buffer');
 
 # Errors: what is no key ends it, after what came before was answered.
-my ($status, $out, $err) = run(lines(1, 2, 'x', 3), 'contains', 'numbers');
+my ($status, $out, $err) = run(lines(1, 2, "3\0", 3), 'contains', 'numbers');
 is("$status$out", '2' . lines(1, 2), 'answers before an error are given');
-is($err, "bloomfilter: standard input, line 3: \"x\" is not a key of type integer: it must be a whole number\n", 'line of the error');
+is($err, "bloomfilter: standard input, line 3: \"3?\" is not a key of type integer: it must be a whole number\n", 'line of the error');
 ($status, $out, $err) = run(lines(1 .. 100_000, 'x'), 'contains', '-c', 'numbers');
 like($err, qr/line 100001: /, 'line number after many batches');
 is("$status$out", '2', 'no count after an error');

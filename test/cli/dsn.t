@@ -102,9 +102,14 @@ sql('DELETE FROM users WHERE id <= 1000');
 sql('VACUUM users');
 sql('REINDEX INDEX users_filter');
 ok(wait_for(30, sub { count_of('i.bloom', 1 .. 1000) < 100 && lacks('i.bloom', 1001 .. 1100) eq '0' }), 'a rebuild is a new file');
-sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'bloomfilter%'");
+# while it waits in a query, so that it is told why
+sql(q{DO $$ BEGIN LOCK TABLE pg_extension; LOOP
+	PERFORM pg_stat_clear_snapshot(), pg_sleep(0.01);
+	PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'bloomfilter%' AND wait_event_type = 'Lock';
+	EXIT WHEN FOUND; END LOOP; END $$});
 sql('INSERT INTO users VALUES (5555)');
 ok(wait_for(30, sub { lacks('i.bloom', 5555) eq '0' }), 'a connection that is lost is made again');
+like(slurp('.index.log'), qr/: the server refused: terminating connection due to administrator command$/m, 'and it says why it was');
 is(finish('index', 'KILL'), 'signal 9', 'killed');
 sql('INSERT INTO users VALUES (6666)');
 is((pull('--index', 'users_filter', '--out', 'i.bloom'))[0], 0, 'the next one goes on');

@@ -70,11 +70,16 @@ end_reader(key_reader *reader)
 static _Noreturn void
 refuse_line(const key_reader *reader, const text_line *line, size_t index, const char *problem)
 {
-	bool		cut = line->length > SHOWN_CHARACTERS;
+	char		shown[SHOWN_CHARACTERS];
+	size_t		length = line->length < sizeof shown ? line->length : sizeof shown;
+	size_t		i;
 
+	/* a message ends before a zero byte, and its lines are joined */
+	for (i = 0; i < length; i++)
+		shown[i] = line->text[i] == '\0' || line->text[i] == '\n' ? '?' : line->text[i];
 	output_flush();
-	fail("%s %" PRIu64 ": \"%.*s%s\" %s", reader->name, reader->lines + index + 1,
-		 cut ? SHOWN_CHARACTERS : (int) line->length, line->text, cut ? "..." : "", problem);
+	fail("%s %" PRIu64 ": \"%.*s%s\" %s", reader->name, reader->lines + index + 1, (int) length, shown,
+		 length < line->length ? "..." : "", problem);
 }
 
 /* The columns of so many lines. */

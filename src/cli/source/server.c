@@ -136,18 +136,16 @@ send_query(PGconn *connection, const char *sql)
 PGresult *
 server_query(PGconn *connection, const char *sql)
 {
-	PGresult   *result = NULL;
+	PGresult   *result;
 	PGresult   *next;
 	ExecStatusType status;
 
 	if (!send_query(connection, sql))
 		return NULL;
-	/* to the end of the results, which makes the connection ready again */
+	/* to the end of the results, which makes the connection ready again: the first one says why there are no others */
+	result = next_result(connection);
 	while ((next = next_result(connection)) != NULL)
-	{
-		PQclear(result);
-		result = next;
-	}
+		PQclear(next);
 	status = PQresultStatus(result);
 	if (!was_silent && !stop_requested() && (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK))
 		return result;
