@@ -221,20 +221,20 @@ CREATE VIEW bloom_published AS
 			SELECT FROM bloom_generation b
 			WHERE b.name OPERATOR(pg_catalog.=) l.name AND b.back OPERATOR(pg_catalog.=) 1::smallint
 		) AS has_before,
-		CASE WHEN t.tracked THEN (
-			SELECT pg_catalog.count(*) FROM bloom_change c
-			WHERE c.name OPERATOR(pg_catalog.=) l.name AND NOT EXISTS (
-				SELECT FROM bloom_absorbed b
-				WHERE b.name OPERATOR(pg_catalog.=) c.name AND b.back OPERATOR(pg_catalog.=) 0::smallint
-					AND b.key OPERATOR(pg_catalog.=) c.key AND b.version OPERATOR(pg_catalog.=) c.version
-			)
-		) END AS changes,
-		(SELECT pg_catalog.count(*) FROM bloom_change c WHERE c.name OPERATOR(pg_catalog.=) l.name) AS changes_kept,
+		CASE WHEN t.tracked THEN COALESCE(c.changes, 0) END AS changes,
+		COALESCE(c.kept, 0) AS changes_kept,
 		l.contradicted
 	FROM (SELECT * FROM bloom_generation g WHERE g.back OPERATOR(pg_catalog.=) 0::smallint) l
 	FULL JOIN bloom_run r ON r.name OPERATOR(pg_catalog.=) l.name
 	LEFT JOIN bloom_generation_part t ON t.name OPERATOR(pg_catalog.=) l.name
 		AND t.back OPERATOR(pg_catalog.=) 0::smallint AND t.part OPERATOR(pg_catalog.=) 0
+	-- counted once for all lists, as the planner expects many lists
+	LEFT JOIN (
+		SELECT c.name, pg_catalog.count(*) AS kept, pg_catalog.count(*) FILTER (WHERE b.name IS NULL) AS changes
+		FROM bloom_change c LEFT JOIN bloom_absorbed b ON b.name OPERATOR(pg_catalog.=) c.name AND b.back OPERATOR(pg_catalog.=) 0::smallint
+			AND b.key OPERATOR(pg_catalog.=) c.key AND b.version OPERATOR(pg_catalog.=) c.version
+		GROUP BY c.name
+	) c ON c.name OPERATOR(pg_catalog.=) l.name
 	LEFT JOIN bloom_definition d ON d.name OPERATOR(pg_catalog.=) l.name
 	LEFT JOIN bloom_owner o ON o.name OPERATOR(pg_catalog.=) l.name
 	LEFT JOIN pg_catalog.pg_authid a ON a.oid OPERATOR(pg_catalog.=) o.role AND a.rolname OPERATOR(pg_catalog.=) d.owner;
