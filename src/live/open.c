@@ -219,9 +219,8 @@ Relation
 bfpg_live_open_index(Oid oid, bool for_statistics)
 {
 	Oid			table = bfpg_live_lock_index(oid);
-	Relation	index;
+	Relation	index = bfpg_live_open_locked(oid);
 
-	index = bfpg_live_open_locked(oid);
 	check_built(oid);
 	(void) bfpg_check_kept_here(table);
 	/* A member of pg_stat_scan_tables may look at statistics, too. */

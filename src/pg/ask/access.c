@@ -26,9 +26,8 @@ open_inline(BfpgAccess *access, Datum value)
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
 	struct varlena *flat = pg_detoast_datum_packed(attr);
 	uint64		total = VARSIZE_ANY_EXHDR(flat);
-	bf_status	status;
+	bf_status	status = bf_any_read(VARDATA_ANY(flat), total, &access->own_shape);
 
-	status = bf_any_read(VARDATA_ANY(flat), total, &access->own_shape);
 	if (status != BF_OK)
 		bfpg_report_invalid(status, VARDATA_ANY(flat), BFPG_DOOR_STORED, NULL);
 	access->shape = &access->own_shape;

@@ -60,8 +60,7 @@ bfpg_access_close(BfpgAccess *access)
 }
 
 /* Whether the opened filter may contain keys with these hashes: found[i] is set to 1 or 0. */
-extern void bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes,
-										int count, uint8 *found);
+extern void bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes, int count, uint8 *found);
 
 static inline bool
 bfpg_access_contains(BfpgAccess *access, uint64 hash)

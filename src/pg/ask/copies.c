@@ -136,8 +136,7 @@ learn(Datum value, const struct varatt_external *pointer)
 	if (known != NULL && known->members >= MAX_KNOWN)
 		end_registry();
 	if (context == NULL)
-		context = AllocSetContextCreate(TopMemoryContext, "bloomfilter copies",
-										ALLOCSET_DEFAULT_SIZES);
+		context = AllocSetContextCreate(TopMemoryContext, "bloomfilter copies", ALLOCSET_DEFAULT_SIZES);
 	if (known == NULL)
 		known = known_create(context, 64, NULL);
 	stored = MemoryContextAllocZero(context, sizeof(BfpgStored));

@@ -94,7 +94,6 @@ extern uint64 bfpg_question_cost(const BfpgStored *stored);
 extern uint64 bfpg_chunks_cost(const BfpgStored *stored, uint64 keys);
 
 /* Asks for many hashes without a copy: found[i] is set to 1 or 0. */
-extern void bfpg_chunks_contain(BfpgStored *stored, const uint64 *hashes, int count,
-								uint8 *found);
+extern void bfpg_chunks_contain(BfpgStored *stored, const uint64 *hashes, int count, uint8 *found);
 
 #endif							/* BFPG_COPIES_H */

@@ -27,8 +27,7 @@ typedef enum BfpgDoor
  * Reports that bytes are not a valid filter, softly where escontext is an
  * ErrorSaveContext; returns only then.  bytes are looked at for their version.
  */
-extern void bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
-								struct Node *escontext);
+extern void bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door, struct Node *escontext);
 
 /* The memory of the aggregate that calls the function; throws where none does. */
 extern MemoryContext bfpg_aggregate_context(FunctionCallInfo fcinfo);

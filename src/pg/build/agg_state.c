@@ -208,8 +208,7 @@ merge_filter(BfpgAggState *state, const BfpgFilter *filter)
 {
 	if (state->filter == NULL)
 		become_filter(state);
-	bf_union(state->filter->header, state->filter->blocks,
-			 filter->header, filter->blocks, bfpg_tick);
+	bf_union(state->filter->header, state->filter->blocks, filter->header, filter->blocks, bfpg_tick);
 }
 
 static void

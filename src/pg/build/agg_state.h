@@ -52,8 +52,7 @@ bfpg_agg_has_keys(const BfpgAggState *state)
 }
 
 /* Throws if a row's parameters are not those of its group. */
-extern void bfpg_agg_check_parameters(const BfpgAggState *state,
-									  const BfpgAggParameters *parameters);
+extern void bfpg_agg_check_parameters(const BfpgAggState *state, const BfpgAggParameters *parameters);
 
 extern void bfpg_agg_make_room(BfpgAggState *state);
 

@@ -4,12 +4,15 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
+#include "access/itup.h"
 #include "access/table.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "base/pg_compat.h"
@@ -25,18 +28,12 @@ PG_FUNCTION_INFO_V1(bloomfilter_change_kind);
 /*
  * The version is greater than that of all earlier changes of this key: the row is locked, and who
  * has waited for it adds one to what is there.  The clock keeps it greater than those of a row that
- * was pruned, or lost.
+ * was pruned, or lost, unless it was set back.
  */
 static const char *const statement =
 "INSERT INTO %s.bloom_change AS c (name, key, value, version) VALUES ($1, $2, $3, $4) "
 "ON CONFLICT (name, key) DO UPDATE SET value = excluded.value, "
 "version = greatest(c.version OPERATOR(pg_catalog.+) 1, excluded.version)";
-
-static int64
-clock_version(void)
-{
-	return GetCurrentTimestamp() + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
-}
 
 /* The statement's plan is kept for the schema that it names. */
 static SPIPlanPtr
@@ -49,15 +46,33 @@ plan_in(const char *schema)
 
 	if (plan != NULL && namestrcmp(&planned, schema) == 0)
 		return plan;
-	if (plan != NULL)
-		SPI_freeplan(plan);
-	plan = NULL;
 	made = SPI_prepare(psprintf(statement, quote_identifier(schema)), lengthof(types), types);
-	if (made == NULL)
-		elog(ERROR, "SPI_prepare returned %s", SPI_result_code_string(SPI_result));
 	SPI_keepplan(made);
 	namestrcpy(&planned, schema);
 	return plan = made;
+}
+
+/* A third of a page, which is the most that a row of an index can take; keys of so many bytes are measured. */
+#define MOST_INDEX_BYTES (BLCKSZ / 3 - 24)
+#define LONG_KEY_BYTES (BLCKSZ / 4)
+
+/* The index of bloom_absorbed has a column more than that of bloom_change: what only that one takes would fail each publish. */
+static void
+check_length(Oid schema, Datum list, Datum key)
+{
+	Datum		row[] = {list, Int16GetDatum(BFPG_CURRENT), key};
+	bool		nulls[lengthof(row)] = {false};
+	Relation	index;
+
+	if (VARSIZE_ANY(DatumGetPointer(key)) < LONG_KEY_BYTES)
+		return;
+	index = index_open(bfpg_list_relation(schema, "bloom_absorbed_pkey"), AccessShareLock);
+	if (IndexTupleSize(index_form_tuple(RelationGetDescr(index), row, nulls)) > MOST_INDEX_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a key of list \"%s\" is too long to be changed", TextDatumGetCString(list)),
+				 errhint("Store keys of at most 2,400 bytes, or %s.", bfpg_call_text(schema, "bloom_untrack", TextDatumGetCString(list)))));
+	index_close(index, NoLock);
 }
 
 void
@@ -67,12 +82,13 @@ bfpg_change_record(Oid schema, Datum list, Datum key, bool value)
 		bfpg_parameter(TEXTOID, list),
 		bfpg_parameter(BYTEAOID, key),
 		bfpg_parameter(BOOLOID, BoolGetDatum(value)),
-		bfpg_parameter(INT8OID, Int64GetDatum(clock_version()))
+		bfpg_parameter(INT8OID, Int64GetDatum(GetCurrentTimestamp() + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY))
 	};
 	Relation	table;
 
 	if (bfpg_list_queries != NULL)
 		bfpg_list_check_query(schema, TextDatumGetCString(list));
+	check_length(schema, list, key);
 	table = table_open(bfpg_list_relation(schema, "bloom_change"), RowExclusiveLock);
 
 	SPI_connect();

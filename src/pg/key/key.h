@@ -40,8 +40,7 @@ bfpg_sink_bytes(const BfpgKeySink *sink, const void *bytes, size_t length)
  * order, which bf_hash_word hashes without a call.
  */
 typedef uint64 (*BfpgKeyWord) (Datum key);
-typedef uint64 (*BfpgKeyHash) (BfpgKeyCoder *coder, Datum key,
-							   const BfpgKeySink *sink);
+typedef uint64 (*BfpgKeyHash) (BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink);
 
 struct BfpgKeyCoder
 {

@@ -148,10 +148,8 @@ key_inet(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	inet	   *value = DatumGetInetPP(key);
 	uint8		bytes[BF_KEY_MAX_FIXED];
-	size_t		length;
+	size_t		length = bf_key_inet(ip_family(value) == PGSQL_AF_INET ? 4 : 6, ip_bits(value), ip_addr(value), bytes);
 
-	length = bf_key_inet(ip_family(value) == PGSQL_AF_INET ? 4 : 6, ip_bits(value),
-						 ip_addr(value), bytes);
 	if (PointerGetDatum(value) != key)
 		pfree(value);
 	return bfpg_sink_bytes(sink, bytes, length);

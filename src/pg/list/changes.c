@@ -10,7 +10,7 @@
  * 2. A key that is changed again has another version, which nothing has absorbed.  (J3.)
  * 3. Both tables and the filter's row are read under one snapshot.  (J4.)
  * 4. Who changes a key at REPEATABLE READ whose row was removed since its snapshot sees that row and its
- *	  own: the later one counts.  (J45, J46.)
+ *	  own, which counts; its version is the lesser one where the clock was set back.  (J45, J46.)
  *
  * t/090_tracked.pl fails without each of these.
  */
@@ -123,6 +123,13 @@ read_change(HeapTuple tuple, Relation table, BfpgChange *change)
 	change->version = DatumGetInt64(column(tuple, BFPG_CHANGE_VERSION, table));
 }
 
+/* Of two rows of a key it is the one that counts. */
+static inline bool
+is_own(HeapTuple tuple)
+{
+	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+}
+
 static inline uint32
 kind_of(const bytea *key)
 {
@@ -132,12 +139,9 @@ kind_of(const bytea *key)
 BfpgChanges *
 bfpg_changes_open(Oid schema, Datum name, uint64 seed, MemoryContext context)
 {
-	BfpgChanges *changes = MemoryContextAllocZero(context, sizeof(BfpgChanges));
+	BfpgChanges *changes = MemoryContextAlloc(context, sizeof(BfpgChanges));
 
-	changes->schema = schema;
-	changes->name = name;
-	changes->seed = seed;
-	changes->context = context;
+	*changes = (BfpgChanges) {.schema = schema, .name = name, .seed = seed, .context = context};
 	return changes;
 }
 
@@ -208,7 +212,7 @@ keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
 	kept->absorbed = false;
 	memcpy(kept->key, VARDATA_ANY(key), length);
 	at = find_slot(changes, hash, key);
-	if (*at == 0 || kept_at(changes, *at)->version < change.version)
+	if (*at == 0 || is_own(tuple))
 		*at = slot;
 	changes->bits[hash >> changes->bits_shift] |= bfpg_changes_bits(hash);
 	changes->kept.len += KEY_CHANGE_BYTES(length);
@@ -316,17 +320,13 @@ probe(const BfpgChanges *changes, Datum key, BfpgChange *change)
 	Relation	table;
 	SysScanDesc scan;
 	HeapTuple	tuple;
-	BfpgChange	row;
 	bool		found = false;
 
 	ScanKeyInit(&keys[1], BFPG_CHANGE_KEY, BTEqualStrategyNumber, F_BYTEAEQ, key);
 	scan = begin_scan(changes, CHANGE, keys, lengthof(keys), 0, &table);
 	for (; (tuple = systable_getnext(scan)) != NULL; found = true)
-	{
-		read_change(tuple, table, &row);
-		if (!found || row.version > change->version)
-			*change = row;
-	}
+		if (!found || is_own(tuple))
+			read_change(tuple, table, change);
 	end_scan(scan, table);
 	return found && !is_absorbed(changes, key, change->version);
 }
@@ -390,8 +390,7 @@ bfpg_changes_find(BfpgChanges *changes, uint64 hash, Datum key, BfpgChange *chan
 	if (slot == 0)
 		return false;
 	kept = kept_at(changes, slot);
-	change->value = kept->value;
-	change->version = kept->version;
+	*change = (BfpgChange) {kept->value, kept->version};
 	return !kept->absorbed;
 }
 

@@ -212,8 +212,7 @@ find_by_index(Relation table, Datum name, int32 number, MemoryContext context, B
 	HeapTuple	tuple;
 
 	ScanKeyInit(&keys[0], PART_NAME, BTEqualStrategyNumber, F_TEXTEQ, name);
-	ScanKeyInit(&keys[1], PART_BACK, BTEqualStrategyNumber, F_INT2EQ,
-				Int16GetDatum(BFPG_CURRENT));
+	ScanKeyInit(&keys[1], PART_BACK, BTEqualStrategyNumber, F_INT2EQ, Int16GetDatum(BFPG_CURRENT));
 	ScanKeyInit(&keys[2], PART_PART, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(number));
 	scan = systable_beginscan(table, bfpg_list_relation(RelationGetNamespace(table), "bloom_generation_part_pkey"),
 							  true, GetActiveSnapshot(), lengthof(keys), keys);

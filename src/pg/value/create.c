@@ -72,8 +72,7 @@ bloomfilter_create_part(PG_FUNCTION_ARGS)
 				 errmsg("part of a set of %d bloomfilters must be between 0 and %d, not %d",
 						parts, parts - 1, part)));
 	bfpg_check_capacity(n);
-	bfpg_size_for_rate((int64) bf_part_capacity((uint64) n, (uint32) parts),
-					   PG_GETARG_FLOAT8(3), &sizing);
+	bfpg_size_for_rate((int64) bf_part_capacity((uint64) n, (uint32) parts), PG_GETARG_FLOAT8(3), &sizing);
 	return create_part(&sizing, PG_GETARG_INT64(4), part, parts);
 }
 

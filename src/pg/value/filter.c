@@ -48,8 +48,7 @@ wish_huge_pages(uint8 *image, uint64 bytes)
 static BfpgFilter *
 allocate_filter(uint64 total, MemoryContext parent)
 {
-	MemoryContext context = AllocSetContextCreate(parent, "bloomfilter",
-												  ALLOCSET_START_SMALL_SIZES);
+	MemoryContext context = AllocSetContextCreate(parent, "bloomfilter", ALLOCSET_START_SMALL_SIZES);
 	BfpgFilter *filter = MemoryContextAlloc(context, sizeof(BfpgFilter));
 
 	EOH_init_header(&filter->eoh, &filter_methods, context);
@@ -91,8 +90,7 @@ bfpg_read_slice(Datum value, uint64 offset, uint64 length)
 {
 	struct varlena *slice;
 
-	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(value),
-							   (int32) offset, (int32) length);
+	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(value), (int32) offset, (int32) length);
 	/* A slice past the end is short, without an error. */
 	if (VARSIZE_ANY_EXHDR(slice) != length)
 		bfpg_report_invalid(BF_BAD_SIZE, NULL, BFPG_DOOR_STORED, NULL);
@@ -202,8 +200,7 @@ bfpg_filter_add_hashes(BfpgFilter *filter, const uint64 *hashes, uint64 count)
 	for (at = 0; at < count; at += HASHES_BETWEEN_CHECKS)
 	{
 		CHECK_FOR_INTERRUPTS();
-		bf_add_hashes(filter->header, filter->blocks, hashes + at,
-					  Min(HASHES_BETWEEN_CHECKS, count - at));
+		bf_add_hashes(filter->header, filter->blocks, hashes + at, Min(HASHES_BETWEEN_CHECKS, count - at));
 	}
 }
 

@@ -60,14 +60,12 @@ extern Datum bfpg_filter_rw_datum(BfpgFilter *filter);
 extern Datum bfpg_filter_ro_datum(BfpgFilter *filter);
 
 /* bf_add_hashes, to be cancelled on the way. */
-extern void bfpg_filter_add_hashes(BfpgFilter *filter, const uint64 *hashes,
-								   uint64 count);
+extern void bfpg_filter_add_hashes(BfpgFilter *filter, const uint64 *hashes, uint64 count);
 
 /*
  * Combines another bloomfilter Datum into a filter.  Throws if they can't be.
  */
-extern void bfpg_filter_combine(BfpgFilter *filter, Datum other,
-								bf_combine operation);
+extern void bfpg_filter_combine(BfpgFilter *filter, Datum other, bf_combine operation);
 
 /* memset to 0, to be cancelled on the way. */
 extern void bfpg_clear_bytes(void *target, uint64 length);

@@ -38,8 +38,7 @@ static bool
 is_valid(struct varlena *value, BfpgDoor door, struct Node *escontext)
 {
 	bf_shape	shape;
-	bf_status	status = bf_any_parse(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
-									  bfpg_tick, &shape);
+	bf_status	status = bf_any_parse(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), bfpg_tick, &shape);
 
 	if (status != BF_OK)
 		bfpg_report_invalid(status, VARDATA_ANY(value), door, escontext);
@@ -112,8 +111,7 @@ bloomfilter_out(PG_FUNCTION_ARGS)
 		int			written;
 
 		CHECK_FOR_INTERRUPTS();
-		written = pg_b64_encode((const bfpg_b64_byte *) bytes, (int) piece, at,
-								(int) encoded_length(piece));
+		written = pg_b64_encode((const bfpg_b64_byte *) bytes, (int) piece, at, (int) encoded_length(piece));
 		if (written < 0)
 			elog(ERROR, "could not encode a bloomfilter");
 		bytes += piece;

@@ -36,9 +36,8 @@ bloomfilter_sizing(PG_FUNCTION_ARGS)
 	bf_sizing	sizing;
 	const bf_geometry *geometry = &sizing.geometry;
 	int32		parts = bfpg_choose_parts(n, p, &sizing);
-	double		bits;
+	double		bits = (double) (geometry->blocks << geometry->log2_block_bits);
 
-	bits = (double) (geometry->blocks << geometry->log2_block_bits);
 	values[0] = Int64GetDatum((int64) (geometry->blocks << geometry->log2_block_bits));
 	values[1] = Int64GetDatum((int64) bf_sizing_bytes(&sizing));
 	values[2] = Int32GetDatum((int32) geometry->probes);
