@@ -138,17 +138,23 @@ run_as_owner(Oid owner, const char *sql, SPIPlanPtr plan, ParamListInfo paramete
 		elog(ERROR, "SPI_execute_extended returned %s", SPI_result_code_string(status));
 }
 
+static void
+set_for_statement(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
 void
 bfpg_run_statement(Oid schema, const char *sql, int count, const ParamExternData *parameters, int expected)
 {
 	Oid			owner = check_tables(schema);
 	int			nest = NewGUCNestLevel();
 
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	set_for_statement("search_path", "pg_catalog, pg_temp");
 	/* statistics know nothing of changes that came since the last ANALYZE: of these all would be compared with all */
-	(void) set_config_option("enable_nestloop", "off", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	set_for_statement("enable_nestloop", "off");
+	/* what needs one all the same seems to cost so much that it would be compiled */
+	set_for_statement("jit", "off");
 	run_as_owner(owner, sql, NULL, bfpg_parameters(count, parameters), expected);
 	AtEOXact_GUC(false, nest);
 }
