@@ -156,7 +156,7 @@ is(in_force(), '5+', 'and of a key that was changed again the later change');
 is($db->query("SELECT bloom_lookup('active', 5), bloom_lookup('active', 6)"), 't|f', 'as it is answered');
 $db->query("CALL bloom_refresh('active')") foreach 1 .. 3;
 
-# Who changes a key whose row was removed since its snapshot sees that row, too, before its own one or behind it, and of a clock that was set back.
+# A transaction sees its own row of a key, and the one that was removed since its snapshot: before its own or behind it, and with a greater version.
 $db->query("VACUUM FULL bloom_change; UPDATE device SET active = NOT active WHERE id = 7; CALL bloom_refresh('active')");
 $db->query("UPDATE device SET active = NOT active WHERE id IN (5, 6)");
 $db->query("UPDATE bloom_change c SET version = version + 3600000000 WHERE NOT EXISTS (SELECT FROM bloom_absorbed a WHERE a.version = c.version)");

@@ -45,16 +45,16 @@ print_soundness(const bloomfilter *filter)
 	char		keys[BLOOMFILTER_KEYS_TEXT];
 
 	printf("sound: checksum %016" PRIx64 ", %" PRIu64 " of %" PRIu64
-				" bits set", info.checksum, info.bits_set, info.total_bits);
+		   " bits set", info.checksum, info.bits_set, info.total_bits);
 	if (info.open_parts > 1)
 		printf(", %" PRIu32 " parts", info.open_parts);
 	else if (info.parts > 1)
 		printf(", part %" PRIu32 " of %" PRIu32, info.part, info.parts);
 	printf("\nholds %s %.0f %s keys of %" PRIu64
-				", expected false-positive rate %.4g of %.4g%s\n",
-				estimate_word(&info), info.estimated_keys, bloomfilter_describe_keys(&info, keys),
-				info.capacity, info.estimated_rate, info.rate,
-				info.over_capacity ? ": over capacity" : "");
+		   ", expected false-positive rate %.4g of %.4g%s\n",
+		   estimate_word(&info), info.estimated_keys, bloomfilter_describe_keys(&info, keys),
+		   info.capacity, info.estimated_rate, info.rate,
+		   info.over_capacity ? ": over capacity" : "");
 	output_flush();
 }
 
@@ -103,7 +103,7 @@ verify_keys(key_feed *feed, const char *path, bool null, bool allow_empty)
 		printf("keys: %" PRIu64 ", none missing\n", keys->asked);
 	else
 		printf("keys: %" PRIu64 ", %" PRIu64 " MISSING, the first in line %"
-					PRIu64 "\n", keys->asked, keys->missing, keys->first);
+			   PRIu64 "\n", keys->asked, keys->missing, keys->first);
 	return keys->missing == 0 ? STATUS_YES : STATUS_NO;
 }
 

@@ -337,11 +337,19 @@ mark_lost(const list_file *file)
 		(void) write_all(file->kept.fd, word, sizeof word, FEED_SUPERSEDED);
 }
 
+/* Whether all of FILE is what its sum and its table say. */
+static bool
+is_sound(const list_file *file)
+{
+	uint64_t	sum;
+
+	return parts_sum(&file->kept, &sum) && sum == file->kept.now.content.sum && table_is_right(file);
+}
+
 /* The same file, which another program may have written to. */
 static bool
 check_content(list_file *file)
 {
-	uint64_t	sum;
 	bool		page = file_has_page(file);
 	struct stat st;
 
@@ -349,8 +357,7 @@ check_content(list_file *file)
 		return true;
 	if (fstat(file->kept.fd, &st) == 0)
 		file->written = st.st_mtim;
-	if ((uint64_t) st.st_size == file->kept.who.length && file->writes % 2 == 0 &&
-		parts_sum(&file->kept, &sum) && sum == file->kept.now.content.sum && table_is_right(file))
+	if ((uint64_t) st.st_size == file->kept.who.length && file->writes % 2 == 0 && is_sound(file))
 		return page || file_again(file, NULL, 0, 0);
 	if (!page)
 	{
@@ -365,13 +372,10 @@ check_content(list_file *file)
 bool
 file_check_sum(list_file *file)
 {
-	uint64_t	sum;
-
 	if (file->state != FILE_MINE || file->lost || file->writes % 2 != 0 || monotonic_seconds() < file->check_due)
 		return true;
 	file->check_due = monotonic_seconds() + SUM_SECONDS * (0.5 + random_share());
-	return (parts_sum(&file->kept, &sum) && sum == file->kept.now.content.sum && table_is_right(file)) ||
-		file_lose(file, "damaged", "its bits are not those that were set");
+	return is_sound(file) || file_lose(file, "damaged", "its bits are not those that were set");
 }
 
 /* Another file has the name, or none. */

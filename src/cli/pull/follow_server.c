@@ -217,7 +217,7 @@ tell_known(follower *f, source *s)
 
 	s->has_part = here ? file_has_part : NULL;
 	s->state = file;
-	/* FILE has come from elsewhere meanwhile: whether it is the image's list its checksums tell, as at first */
+	/* FILE has the serial of an image that it was never given, so others made it: it is checked as at the first look */
 	if (f->plan->list != NULL && here && s->news.image.count > 0 && file->kept.now.content.serial == s->news.serial)
 	{
 		image_free(&s->news.image);
@@ -272,8 +272,9 @@ look_at_server(follower *f)
 	server_look *look = f->state;
 	source	   *s = &look->source;
 
+	(void) file_check_sum(&f->file);
 	/* bits that are lost come with the whole */
-	look->current = file_check_sum(&f->file) && look->current && !f->file.lost;
+	look->current = look->current && !f->file.lost;
 	f->file.how.heartbeat = f->file.how.expires = 0;
 	if (!read_server(f) || !fill_file(f))
 		return false;

@@ -2,9 +2,9 @@
  * list.c
  *	  A published list, from the server into an image in memory.
  *
- * A list has an identity and a serial of its own, which are carried.  All of it is read, in
- * one snapshot, when its serial is another one than what is here, whose checksums are compared
- * with the server's at first.  Where nothing but bits came, these are news; else another epoch
+ * A list has an identity and a serial of its own, which are carried.  It is read, all in one
+ * snapshot, when its serial is not that of what is here, which is compared with the server's
+ * checksums at the first look.  Where nothing but bits came, these are news; else another epoch
  * begins, as it does with each serial of an exact list.
  */
 #include <inttypes.h>
@@ -94,7 +94,7 @@ check_list(source *s, const list_head *head)
 typedef struct list_parts
 {
 	source	   *s;
-	const PGresult *fronts;		/* a row of each */
+	const PGresult *headers;	/* a row of each */
 	uint8_t    *filter;
 	uint64_t	length;
 	uint64_t	got;
@@ -113,6 +113,18 @@ take_chunk(void *state, const PGresult *row)
 	return in->got <= in->length;
 }
 
+/* The header of a part, which must be the one of this number.  Returns NULL, or what is wrong. */
+static const char *
+read_header(const PGresult *headers, uint32_t part, feed_part *header)
+{
+	const char *problem = feed_part_read((const uint8_t *) PQgetvalue(headers, (int) part, 0),
+										 (uint64_t) PQgetlength(headers, (int) part, 0), header);
+
+	if (problem == NULL && (header->part != part || header->parts != (uint32_t) PQntuples(headers)))
+		problem = "another part";
+	return problem;
+}
+
 /*
  * A filter_getter.  The series begins at an expression of the row, which is always 0, so that the
  * planner must read the filter's row once and go through the series for it.
@@ -123,8 +135,7 @@ get_part(void *state, uint32_t part, uint8_t **filter, uint64_t *length)
 	list_parts *in = state;
 	const source *s = in->s;
 	feed_part	head;
-	const char *problem = feed_part_read((const uint8_t *) PQgetvalue(in->fronts, (int) part, 0),
-										 (uint64_t) PQgetlength(in->fronts, (int) part, 0), &head);
+	const char *problem = read_header(in->headers, part, &head);
 	char	   *sql;
 	bool		streamed;
 
@@ -156,11 +167,11 @@ refuse_part(source *s, uint32_t part, const char *problem)
 
 /* Reads and checks all parts. */
 static bool
-fetch_parts(source *s, const PGresult *fronts, list_image *whole)
+fetch_parts(source *s, const PGresult *headers, list_image *whole)
 {
-	list_parts	in = {.s = s, .fronts = fronts};
+	list_parts	in = {.s = s, .headers = headers};
 	uint32_t	part;
-	const char *problem = image_read(whole, (uint32_t) PQntuples(fronts), get_part, &in, &part);
+	const char *problem = image_read(whole, (uint32_t) PQntuples(headers), get_part, &in, &part);
 
 	if (problem == NULL || problem[0] == '\0')
 		return problem == NULL;
@@ -169,9 +180,9 @@ fetch_parts(source *s, const PGresult *fronts, list_image *whole)
 
 /* Whether the parts of these headers are what is here. */
 static bool
-has_parts(source *s, const PGresult *rows)
+has_parts(source *s, const PGresult *headers)
 {
-	uint32_t	count = (uint32_t) PQntuples(rows);
+	uint32_t	count = (uint32_t) PQntuples(headers);
 	bool		has = true;
 	uint32_t	i;
 
@@ -180,10 +191,10 @@ has_parts(source *s, const PGresult *rows)
 	for (i = 0; i < count && has; i++)
 	{
 		feed_part	part;
-		const char *problem = feed_part_read((const uint8_t *) PQgetvalue(rows, (int) i, 0), (uint64_t) PQgetlength(rows, (int) i, 0), &part);
+		const char *problem = read_header(headers, i, &part);
 
-		if (problem != NULL || part.part != i || part.parts != count)
-			return refuse_part(s, i, problem != NULL ? problem : "another part");
+		if (problem != NULL)
+			return refuse_part(s, i, problem);
 		has = s->has_part(s->state, &part);
 	}
 	if (has)

@@ -184,7 +184,7 @@ source_look(source *s)
 
 	s->reason = "no-look";
 	well = server_command(s->connection, list ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN") &&
-		/* statistics know nothing of changes by day that came since the last ANALYZE: of these all would be compared with all */
+		/* without nested loops, for the reasons that the server's bfpg_run_statement has */
 		server_command(s->connection, "SELECT pg_catalog.set_config('search_path', 'pg_catalog', true), pg_catalog.set_config('jit', 'off', true),"
 					   " pg_catalog.set_config('enable_nestloop', 'off', true)") &&
 		find_server(s) && (list ? list_look(s) : index_look(s)) &&

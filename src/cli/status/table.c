@@ -114,7 +114,7 @@ print_text(const status_table *table)
 	printf("%-15s  %s\n", table->kind->name, table->path);
 	for (i = 0; i < table->count; i++)
 		printf("%-15s  %s%s\n", table->values[i].name, shown(&table->values[i], time),
-					table->values[i].unit == UNIT_SECONDS ? " s" : "");
+			   table->values[i].unit == UNIT_SECONDS ? " s" : "");
 	if (table->wrong == 0)
 		return;
 	printf("%-15s  ", "wrong");
@@ -131,7 +131,7 @@ print_json(const status_table *table)
 	printf("{\"%s\": ", table->kind->name);
 	output_json(table->path);
 	printf(", \"known\": %s, \"healthy\": %s, \"wrong\": [", table->known ? "true" : "false",
-				table->healthy ? "true" : "false");
+		   table->healthy ? "true" : "false");
 	print_words(table, "\"", ", ");
 	putchar(']');
 	for (i = 0; i < table->count; i++)

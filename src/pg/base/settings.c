@@ -36,6 +36,12 @@ assign_cache_size(int kilobytes, void *extra)
 }
 
 void
+bfpg_set(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+void
 bfpg_settings_init(void)
 {
 	DefineCustomIntVariable("bloomfilter.cache_size",

@@ -17,6 +17,9 @@ extern int	bfpg_overflow;
 extern int	bfpg_cache_size;	/* kB */
 extern int	bfpg_publish_memory;	/* kB */
 
+/* Sets a setting of PostgreSQL's or ours, until AtEOXact_GUC ends the nest level. */
+extern void bfpg_set(const char *name, const char *value);
+
 /* Defines the settings, when the module is loaded. */
 extern void bfpg_settings_init(void);
 

@@ -46,6 +46,9 @@ plan_in(const char *schema)
 
 	if (plan != NULL && namestrcmp(&planned, schema) == 0)
 		return plan;
+	if (plan != NULL)
+		SPI_freeplan(plan);
+	plan = NULL;
 	made = SPI_prepare(psprintf(statement, quote_identifier(schema)), lengthof(types), types);
 	SPI_keepplan(made);
 	namestrcpy(&planned, schema);
@@ -56,7 +59,7 @@ plan_in(const char *schema)
 #define MOST_INDEX_BYTES (BLCKSZ / 3 - 24)
 #define LONG_KEY_BYTES (BLCKSZ / 4)
 
-/* The index of bloom_absorbed has a column more than that of bloom_change: what only that one takes would fail each publish. */
+/* The index of bloom_absorbed has one column more than that of bloom_change: a key that it refuses, and the other takes, would make each publish fail. */
 static void
 check_length(Oid schema, Datum list, Datum key)
 {

@@ -110,10 +110,15 @@ is_in_now(BfpgTracked *tracked, const TriggerData *trigger, const RowKey *key)
 static void
 record(BfpgTracked *tracked, const TriggerData *trigger, const RowKey *key, TupleTableSlot *row)
 {
-	bool		still = row != NULL && table_tuple_satisfies_snapshot(trigger->tg_relation, row, SnapshotSelf);
+	bool		value;
 
-	if (!key->is_null)
-		bfpg_change_record(tracked->schema, tracked->list, key->key, still ? key->value : is_in_now(tracked, trigger, key));
+	if (key->is_null)
+		return;
+	if (row != NULL && table_tuple_satisfies_snapshot(trigger->tg_relation, row, SnapshotSelf))
+		value = key->value;
+	else
+		value = is_in_now(tracked, trigger, key);
+	bfpg_change_record(tracked->schema, tracked->list, key->key, value);
 }
 
 static void
@@ -159,8 +164,12 @@ bloomfilter_change_trigger(PG_FUNCTION_ARGS)
 	BfpgTracked *tracked;
 
 	if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event) && TRIGGER_FIRED_BEFORE(trigger->tg_event) && trigger->tg_trigger->tgnargs == 1)
+	{
 		refuse_truncate(trigger, bfpg_extension_schema(fcinfo->flinfo->fn_oid));
-	else if ((tracked = find_tracked(fcinfo))->exists)
+		return PointerGetDatum(NULL);
+	}
+	tracked = find_tracked(fcinfo);
+	if (tracked->exists)
 		change_row(tracked, trigger);
 	return PointerGetDatum(NULL);
 }

@@ -26,6 +26,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "base/settings.h"
 #include "engines/catalog.h"
 #include "engines/engines.h"
 
@@ -206,7 +207,7 @@ void
 bfpg_keep_aggregates_whole(void)
 {
 	if (GetConfigOption(SPLIT, true, false) != NULL)
-		(void) set_config_option(SPLIT, "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		bfpg_set(SPLIT, "off");
 }
 
 void

@@ -9,8 +9,9 @@
  *	  the versions of their changes are of one moment.  (Mutations J1, J2.)
  * 2. A key that is changed again has another version, which nothing has absorbed.  (J3.)
  * 3. Both tables and the filter's row are read under one snapshot.  (J4.)
- * 4. Who changes a key at REPEATABLE READ whose row was removed since its snapshot sees that row and its
- *	  own, which counts; its version is the lesser one where the clock was set back.  (J45, J46.)
+ * 4. At REPEATABLE READ a transaction may see two rows of a key: one that a publish has removed since its
+ *	  snapshot, and its own.  Its own counts, even with a lesser version, as after the clock was set back.
+ *	  (J45, J46.)
  *
  * t/090_tracked.pl fails without each of these.
  */
@@ -123,7 +124,7 @@ read_change(HeapTuple tuple, Relation table, BfpgChange *change)
 	change->version = DatumGetInt64(column(tuple, BFPG_CHANGE_VERSION, table));
 }
 
-/* Of two rows of a key it is the one that counts. */
+/* Whether this transaction wrote it: see 4. */
 static inline bool
 is_own(HeapTuple tuple)
 {

@@ -32,6 +32,7 @@
 #include "utils/rel.h"
 
 #include "base/report.h"
+#include "base/settings.h"
 #include "list/list.h"
 #include "list/tables.h"
 
@@ -138,23 +139,17 @@ run_as_owner(Oid owner, const char *sql, SPIPlanPtr plan, ParamListInfo paramete
 		elog(ERROR, "SPI_execute_extended returned %s", SPI_result_code_string(status));
 }
 
-static void
-set_for_statement(const char *name, const char *value)
-{
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-}
-
 void
 bfpg_run_statement(Oid schema, const char *sql, int count, const ParamExternData *parameters, int expected)
 {
 	Oid			owner = check_tables(schema);
 	int			nest = NewGUCNestLevel();
 
-	set_for_statement("search_path", "pg_catalog, pg_temp");
-	/* statistics know nothing of changes that came since the last ANALYZE: of these all would be compared with all */
-	set_for_statement("enable_nestloop", "off");
-	/* what needs one all the same seems to cost so much that it would be compiled */
-	set_for_statement("jit", "off");
+	bfpg_set("search_path", "pg_catalog, pg_temp");
+	/* before an ANALYZE the planner expects few changes, and would compare each with each by a nested loop */
+	bfpg_set("enable_nestloop", "off");
+	/* a statement that can't do without one is given so high a cost that it would be compiled */
+	bfpg_set("jit", "off");
 	run_as_owner(owner, sql, NULL, bfpg_parameters(count, parameters), expected);
 	AtEOXact_GUC(false, nest);
 }

@@ -32,6 +32,7 @@
 #include "utils/guc.h"
 #include "utils/varlena.h"
 
+#include "base/settings.h"
 #include "list/list.h"
 #include "publish/build.h"
 
@@ -88,12 +89,6 @@ temporary_behind(const char *path)
 	return schemas == NIL ? "pg_temp" : psprintf("%s, pg_temp", path);
 }
 
-static void
-set(const char *name, const char *value)
-{
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-}
-
 /* To be undone by AtEOXact_GUC. */
 static int
 apply_settings(ArrayType *settings)
@@ -101,8 +96,8 @@ apply_settings(ArrayType *settings)
 	int			nest = NewGUCNestLevel();
 
 	ProcessGUCArray(settings, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE);
-	set("search_path", temporary_behind(namespace_search_path));
-	set("row_security", "off");
+	bfpg_set("search_path", temporary_behind(namespace_search_path));
+	bfpg_set("row_security", "off");
 	return nest;
 }
 

@@ -24,6 +24,7 @@
 #include "utils/syscache.h"
 
 #include "base/pg_compat.h"
+#include "base/settings.h"
 #include "engines/engines.h"
 #include "list/list.h"
 #include "publish/source.h"
@@ -220,8 +221,7 @@ set_own_settings(void)
 {
 	int			nest = NewGUCNestLevel();
 
-	(void) set_config_option("bloomfilter.overflow", "ignore", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	bfpg_set("bloomfilter.overflow", "ignore");
 	bfpg_keep_aggregates_whole();
 	return nest;
 }
