@@ -31,7 +31,7 @@ make_list($url, 's', 100, @states);
 
 sub mount { my (@arguments) = @_; return system('mount', @arguments) == 0; }
 
-END { system('umount -lq alone seen box memory layers'); }
+END { system('umount -lq alone seen box layers'); }
 
 # How many of the integers that are new in a state a program lacks.
 sub misses { my ($seen, $state) = @_; return ($seen->($new[$state]))[1] // 'all: it has ended'; }
@@ -84,29 +84,6 @@ SKIP:
 	comes($seen, 4, 'the next one goes on');
 	is(finish('box', 'TERM'), 0, 'and ends when it is told to');
 }
-
-# ------------------------------------------------------------------------
-# Memory for one file, in which two are needed
-# ------------------------------------------------------------------------
-
-mkdir $_ or die foreach 'memory', 'groups';
-mount('-t', 'tmpfs', 'memory', 'memory') && mount('--bind', 'groups', '/sys/fs/cgroup') or die 'mount';
-my $size = -s 'layers/lower/u.bloom';
-sub allow { my ($most, $taken) = @_; spew('groups/memory.max', "$most\n"); spew('groups/memory.stat', "anon 0\nfile 5\nshmem $taken\n"); return; }
-
-serve('s', 2);
-allow(2 * $size, 0);
-follow('memory', 'memory/u.bloom');
-ok(wait_for(30, sub { lacks('memory/u.bloom', 1 .. 300) eq '0' }), 'a host that has memory for its file');
-allow(2 * $size - 1, $size);
-serve('s', 3);
-is(wait_for(30, sub { my $word = status_word('memory/u.bloom'); $word =~ /disk/ ? 'disk' : '' }), 'disk', 'and none for another one: status says so');
-like(slurp('.memory.log'), qr/a new file takes .* MiB of memory .* give it more \(MemoryMax\)/, 'and the log what to do');
-is(lacks('memory/u.bloom', 1 .. 300), 0, 'it has what it had');
-allow(2 * $size, $size);
-ok(wait_for(60, sub { lacks('memory/u.bloom', 2001 .. 2100) eq '0' && status_word('memory/u.bloom') eq '' }), 'it goes on when there is more');
-is(finish('memory', 'TERM'), 0, 'and ends when it is told to');
-system('umount', '/sys/fs/cgroup');
 
 # ------------------------------------------------------------------------
 # A limit of 1.2 times the list
