@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,17 +32,24 @@ zeros(size_t count, size_t size)
 }
 
 char *
+text_of_list(const char *format, va_list values)
+{
+	char	   *text;
+
+	if (vasprintf(&text, format, values) < 0)
+		fail("out of memory");
+	return text;
+}
+
+char *
 text_of(const char *format,...)
 {
-	va_list		arguments;
+	va_list		values;
 	char	   *text;
-	int			length;
 
-	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
-	va_end(arguments);
-	if (length < 0)
-		fail("out of memory");
+	va_start(values, format);
+	text = text_of_list(format, values);
+	va_end(values);
 	return text;
 }
 

@@ -5,14 +5,17 @@
 #ifndef CLI_SYSTEM_H
 #define CLI_SYSTEM_H
 
+#include <stdarg.h>
+
 #include "messages.h"
 
 /* Memory, or the end of the program.  That of zeros is all zero. */
 extern void *allocate(void *old, size_t count, size_t size);
 extern void *zeros(size_t count, size_t size);
 
-/* As sprintf, in new memory. */
+/* As sprintf and vsprintf, in new memory. */
 extern char *text_of(const char *format,...) LIKE_PRINTF(1, 2);
+extern char *text_of_list(const char *format, va_list values) LIKE_PRINTF(1, 0);
 
 /* Seconds by which the clocks of two machines may differ where both are right. */
 #define CLOCKS_DIFFER 60

@@ -30,24 +30,21 @@ enum
 bool
 index_begin(source *s, const char *name)
 {
-	char	   *problem = text_of("there is no index \"%s\"", s->plan.index);
-	char	   *sql = text_of("WITH path AS MATERIALIZED (SELECT pg_catalog.set_config('search_path', reset_val, true) AS set"
-							  " FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) 'search_path')"
-							  " SELECT pg_catalog.quote_literal(pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(c.relname))),"
-							  " pg_catalog.concat(n.nspname, '.', c.relname)"
-							  " FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
-							  " WHERE c.oid OPERATOR(pg_catalog.=) (SELECT pg_catalog.to_regclass(CASE WHEN set IS NOT NULL THEN %s END)::pg_catalog.oid FROM path)",
-							  name);
-	PGresult   *rows = source_row(s->connection, sql, problem);
+	PGresult   *rows = server_query(s->connection, "WITH path AS MATERIALIZED (SELECT pg_catalog.set_config('search_path', reset_val, true) AS set"
+								   " FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) 'search_path')"
+								   " SELECT pg_catalog.quote_literal(pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(c.relname))),"
+								   " pg_catalog.concat(n.nspname, '.', c.relname)"
+								   " FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
+								   " WHERE c.oid OPERATOR(pg_catalog.=) (SELECT pg_catalog.to_regclass(CASE WHEN set IS NOT NULL THEN %s END)::pg_catalog.oid FROM path)",
+								   name);
 
+	rows = source_row(rows, "there is no index \"%s\"", s->plan.index);
 	if (rows != NULL)
 	{
 		s->index = text_of("%s", PQgetvalue(rows, 0, 0));
 		s->news.name = text_of("%s", PQgetvalue(rows, 0, 1));
 	}
 	PQclear(rows);
-	free(problem);
-	free(sql);
 	return s->index != NULL;
 }
 
@@ -192,20 +189,16 @@ static bool
 ask(answer *a)
 {
 	source	   *s = a->s;
-	char	   *sql = text_of("SELECT (c).part, (c).block, (c).bytes, (c).build, (c).true_at"
-							  " FROM (SELECT %s.bloom_index_changes(%s::pg_catalog.regclass, %s) AS c OFFSET 0) AS r",
-							  s->schema, s->index, s->token != NULL ? s->token : "NULL");
-	bool		well;
 
 	/* of this transaction: the session may serve others afterwards */
-	well = server_command(s->connection, "SELECT pg_catalog.set_config('lock_timeout', '2s', true),"
+	return server_command(s->connection, "SELECT pg_catalog.set_config('lock_timeout', '2s', true),"
 						  " pg_catalog.set_config('statement_timeout', '10min', true),"
 						  " pg_catalog.set_config('idle_in_transaction_session_timeout', '1min', true)") &&
-		server_stream(s->connection, sql, take_row, a) &&
+		server_stream(s->connection, take_row, a,
+					  "SELECT (c).part, (c).block, (c).bytes, (c).build, (c).true_at"
+					  " FROM (SELECT %s.bloom_index_changes(%s::pg_catalog.regclass, %s) AS c OFFSET 0) AS r",
+					  s->schema, s->index, s->token != NULL ? s->token : "NULL") &&
 		(a->token != NULL || refuse_answer("no token")) && (a->decided || decide(a));
-
-	free(sql);
-	return well;
 }
 
 bool

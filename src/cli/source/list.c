@@ -34,16 +34,16 @@ typedef struct list_head
 static bool
 read_head(source *s, list_head *head)
 {
-	char	   *problem = text_of("there is no published list \"%s\": bloom_published has the names", s->plan.list);
-	char	   *sql = text_of("SELECT serial, identity,"
-							  " pg_catalog.floor(EXTRACT(epoch FROM pg_catalog.transaction_timestamp()) OPERATOR(pg_catalog.*) 1000000.0)"
-							  "::pg_catalog.int8, coalesce(tracked, false)::pg_catalog.int4::pg_catalog.int8,"
-							  " pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::pg_catalog.text::pg_catalog.int8,"
-							  " pg_catalog.concat(pg_catalog.pg_postmaster_start_time(), pg_catalog.pg_stat_get_bgwriter_stat_reset_time())"
-							  " FROM %s.bloom_list WHERE name OPERATOR(pg_catalog.=) %s", s->schema, s->index);
-	PGresult   *rows = source_row(s->connection, sql, problem);
-	bool		right = rows != NULL && PQgetlength(rows, 0, 1) == FEED_IDENTITY_BYTES && source_number(rows, 0) > 0;
+	PGresult   *rows = server_query(s->connection, "SELECT serial, identity,"
+								   " pg_catalog.floor(EXTRACT(epoch FROM pg_catalog.transaction_timestamp()) OPERATOR(pg_catalog.*) 1000000.0)"
+								   "::pg_catalog.int8, coalesce(tracked, false)::pg_catalog.int4::pg_catalog.int8,"
+								   " pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::pg_catalog.text::pg_catalog.int8,"
+								   " pg_catalog.concat(pg_catalog.pg_postmaster_start_time(), pg_catalog.pg_stat_get_bgwriter_stat_reset_time())"
+								   " FROM %s.bloom_list WHERE name OPERATOR(pg_catalog.=) %s", s->schema, s->index);
+	bool		right;
 
+	rows = source_row(rows, "there is no published list \"%s\": bloom_published has the names", s->plan.list);
+	right = rows != NULL && PQgetlength(rows, 0, 1) == FEED_IDENTITY_BYTES && source_number(rows, 0) > 0;
 	if (right)
 	{
 		head->serial = (uint64_t) source_number(rows, 0);
@@ -60,8 +60,6 @@ read_head(source *s, list_head *head)
 	else if (rows != NULL)
 		complain("the list \"%s\" has no serial and identity", s->plan.list);
 	PQclear(rows);
-	free(problem);
-	free(sql);
 	return right;
 }
 
@@ -136,7 +134,6 @@ get_part(void *state, uint32_t part, uint8_t **filter, uint64_t *length)
 	const source *s = in->s;
 	feed_part	head;
 	const char *problem = read_header(in->headers, part, &head);
-	char	   *sql;
 	bool		streamed;
 
 	if (problem != NULL)
@@ -144,13 +141,11 @@ get_part(void *state, uint32_t part, uint8_t **filter, uint64_t *length)
 	in->got = 0;
 	in->length = *length = feed_before(&head) + head.length;
 	in->filter = *filter = allocate(NULL, *length, 1);
-	sql = text_of("SELECT %s.bloom_chunk(l.filter, g.o, %" PRIu64 ") FROM %s.bloom_list_part AS l"
-				  " CROSS JOIN LATERAL pg_catalog.generate_series((l.filter IS NULL)::pg_catalog.int4::pg_catalog.int8,"
-				  " %" PRIu64 ", %" PRIu64 ") AS g(o)"
-				  " WHERE l.name OPERATOR(pg_catalog.=) %s AND l.part OPERATOR(pg_catalog.=) %" PRIu32,
-				  s->schema, CHUNK_BYTES, s->schema, *length - 1, CHUNK_BYTES, s->index, part);
-	streamed = server_stream(s->connection, sql, take_chunk, in);
-	free(sql);
+	streamed = server_stream(s->connection, take_chunk, in, "SELECT %s.bloom_chunk(l.filter, g.o, %" PRIu64 ") FROM %s.bloom_list_part AS l"
+							 " CROSS JOIN LATERAL pg_catalog.generate_series((l.filter IS NULL)::pg_catalog.int4::pg_catalog.int8,"
+							 " %" PRIu64 ", %" PRIu64 ") AS g(o)"
+							 " WHERE l.name OPERATOR(pg_catalog.=) %s AND l.part OPERATOR(pg_catalog.=) %" PRIu32,
+							 s->schema, CHUNK_BYTES, s->schema, *length - 1, CHUNK_BYTES, s->index, part);
 	if (streamed && in->got == *length)
 		return NULL;
 	if (streamed || in->got > *length)
@@ -163,19 +158,6 @@ refuse_part(source *s, uint32_t part, const char *problem)
 {
 	complain("part %" PRIu32 " of the list \"%s\" is not valid: %s", part, s->plan.list, problem);
 	return source_refuse(s, "damaged");
-}
-
-/* Reads and checks all parts. */
-static bool
-fetch_parts(source *s, const PGresult *headers, list_image *whole)
-{
-	list_parts	in = {.s = s, .headers = headers};
-	uint32_t	part;
-	const char *problem = image_read(whole, (uint32_t) PQntuples(headers), get_part, &in, &part);
-
-	if (problem == NULL || problem[0] == '\0')
-		return problem == NULL;
-	return refuse_part(s, part, problem);
 }
 
 /* Whether the parts of these headers are what is here. */
@@ -201,17 +183,6 @@ has_parts(source *s, const PGresult *headers)
 		return true;
 	complain("the list \"%s\" has other bits than before under the same serial: two servers publish under one identity", s->plan.list);
 	return source_refuse(s, "back");
-}
-
-static PGresult *
-read_headers(const source *s)
-{
-	char	   *sql = text_of("SELECT %s.bloom_chunk(filter, 0::pg_catalog.int8, %d) FROM %s.bloom_list_part WHERE name OPERATOR(pg_catalog.=) %s ORDER BY part",
-							  s->schema, FEED_FRONT_BYTES, s->schema, s->index);
-	PGresult   *rows = server_query(s->connection, sql);
-
-	free(sql);
-	return rows;
 }
 
 /* Whether the whole has all bits of the image, and so few more that a patch pays. */
@@ -248,17 +219,18 @@ is_superset(const list_image *image, const list_image *whole)
 static bool
 fetch_list(source *s, const PGresult *headers, bool tracked)
 {
+	list_parts	in = {.s = s, .headers = headers};
 	list_image	whole;
-	bool		fetched;
+	uint32_t	part;
+	const char *problem = image_read(&whole, (uint32_t) PQntuples(headers), get_part, &in, &part);
 
-	memset(&whole, 0, sizeof whole);
-	fetched = fetch_parts(s, headers, &whole);
 	s->counts.whole_reads++;
-	if (fetched)
-		/* each file of a tracked list has the changes of its own serial: so no bits come into an older one */
-		source_fill(s, &whole, tracked || !is_superset(&s->news.image, &whole), WHOLE_REMOVED);
+	if (problem != NULL)
+		return problem[0] != '\0' && refuse_part(s, part, problem);
+	/* each file of a tracked list has the changes of its own serial: so no bits come into an older one */
+	source_fill(s, &whole, tracked || !is_superset(&s->news.image, &whole), WHOLE_REMOVED);
 	image_free(&whole);
-	return fetched;
+	return true;
 }
 
 /* A list of a serial that isn't in the image: it is what is here, or is fetched. */
@@ -266,7 +238,8 @@ static bool
 take_list(source *s, const list_head *head)
 {
 	bool		here = s->has_part != NULL && s->known && head->serial == s->known_serial && head->tracked == s->known_tracked;
-	PGresult   *headers = read_headers(s);
+	PGresult   *headers = server_query(s->connection, "SELECT %s.bloom_chunk(filter, 0::pg_catalog.int8, %d) FROM %s.bloom_list_part"
+									   " WHERE name OPERATOR(pg_catalog.=) %s ORDER BY part", s->schema, FEED_FRONT_BYTES, s->schema, s->index);
 	bool		taken = headers != NULL && (here ? has_parts(s, headers) : fetch_list(s, headers, head->tracked));
 
 	PQclear(headers);
@@ -314,13 +287,12 @@ read_changes(source *s, bool all, entry_list *read)
 	char	   *since = all ? text_of("%s", "") :
 		text_of(" AND pg_catalog.age(changed_xmin) OPERATOR(pg_catalog.<=) pg_catalog.age('%" PRIu32 "'::pg_catalog.xid)",
 				(uint32_t) s->changes_xmin);
-	char	   *sql = text_of("SELECT hash, tag, value, version FROM %s.bloom_list_change WHERE name OPERATOR(pg_catalog.=) %s%s",
-							  s->schema, s->index, since);
-	bool		streamed = server_stream(s->connection, sql, take_change, read);
+	bool		streamed = server_stream(s->connection, take_change, read,
+										 "SELECT hash, tag, value, version FROM %s.bloom_list_change"
+										 " WHERE name OPERATOR(pg_catalog.=) %s%s", s->schema, s->index, since);
 
 	entries_unite(read);
 	free(since);
-	free(sql);
 	return streamed;
 }
 

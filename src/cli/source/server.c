@@ -52,12 +52,11 @@ ignore_notice(void *state, const char *message)
 static bool
 set_path(PGconn *connection)
 {
-	char	   *sql = text_of("SELECT pg_catalog.set_config('search_path', 'pg_catalog', false)"
-							  " WHERE pg_catalog.pg_backend_pid() OPERATOR(pg_catalog.=) %d", PQbackendPID(connection));
-	bool		set = server_command(connection, sql);
+	PGresult   *set = server_query(connection, "SELECT pg_catalog.set_config('search_path', 'pg_catalog', false)"
+								   " WHERE pg_catalog.pg_backend_pid() OPERATOR(pg_catalog.=) %d", PQbackendPID(connection));
 
-	free(sql);
-	return set;
+	PQclear(set);
+	return set != NULL;
 }
 
 /*
@@ -127,20 +126,29 @@ refuse_result(PGconn *connection, PGresult *result)
 }
 
 static bool
-send_query(PGconn *connection, const char *sql)
+send_query(PGconn *connection, const char *sql, va_list values)
 {
+	char	   *text = text_of_list(sql, values);
+	bool		sent = PQsendQueryParams(connection, text, 0, NULL, NULL, NULL, NULL, 1) == 1;
+
+	free(text);
 	was_silent = false;
-	return PQsendQueryParams(connection, sql, 0, NULL, NULL, NULL, NULL, 1) || refuse_result(connection, NULL);
+	return sent || refuse_result(connection, NULL);
 }
 
 PGresult *
-server_query(PGconn *connection, const char *sql)
+server_query(PGconn *connection, const char *sql,...)
 {
+	va_list		values;
 	PGresult   *result;
 	PGresult   *next;
 	ExecStatusType status;
+	bool		sent;
 
-	if (!send_query(connection, sql))
+	va_start(values, sql);
+	sent = send_query(connection, sql, values);
+	va_end(values);
+	if (!sent)
 		return NULL;
 	/* to the end of the results, which makes the connection ready again: the first one says why there are no others */
 	result = next_result(connection);
@@ -156,22 +164,24 @@ server_query(PGconn *connection, const char *sql)
 bool
 server_command(PGconn *connection, const char *sql)
 {
-	PGresult   *result = server_query(connection, sql);
+	PGresult   *result = server_query(connection, "%s", sql);
 
 	PQclear(result);
 	return result != NULL;
 }
 
 bool
-server_stream(PGconn *connection, const char *sql, row_function function,
-			  void *state)
+server_stream(PGconn *connection, row_function function, void *state, const char *sql,...)
 {
+	va_list		values;
 	PGresult   *row;
-	bool		went_well = true;
+	bool		went_well;
 
-	if (!send_query(connection, sql))
-		return false;
-	PQsetSingleRowMode(connection);
+	va_start(values, sql);
+	went_well = send_query(connection, sql, values);
+	va_end(values);
+	if (went_well)
+		PQsetSingleRowMode(connection);
 	while (went_well && (row = next_result(connection)) != NULL)
 	{
 		ExecStatusType status = PQresultStatus(row);

@@ -24,15 +24,11 @@ source_number(const PGresult *row, int column)
 }
 
 PGresult *
-source_row(PGconn *connection, const char *sql, const char *problem)
+source_row(PGresult *rows, const char *problem, const char *name)
 {
-	PGresult   *rows = server_query(connection, sql);
-
-	if (rows == NULL)
-		return NULL;
-	if (PQntuples(rows) == 1 && !PQgetisnull(rows, 0, 0))
+	if (rows == NULL || (PQntuples(rows) == 1 && !PQgetisnull(rows, 0, 0)))
 		return rows;
-	complain("%s", problem);
+	complain(problem, name);
 	PQclear(rows);
 	return NULL;
 }
@@ -63,12 +59,12 @@ find_server(source *s)
 {
 	PGresult   *rows;
 
-	rows = source_row(s->connection, "SELECT pg_catalog.quote_ident(n.nspname), s.system_identifier::pg_catalog.text,"
-					  " pg_catalog.pg_is_in_recovery()::pg_catalog.text, d.oid::pg_catalog.text"
-					  " FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
-					  " JOIN pg_catalog.pg_database AS d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database(),"
-					  " pg_catalog.pg_control_system() AS s WHERE e.extname OPERATOR(pg_catalog.=) 'bloomfilter'",
-					  "the extension bloomfilter is not in this database");
+	rows = server_query(s->connection, "SELECT pg_catalog.quote_ident(n.nspname), s.system_identifier::pg_catalog.text,"
+						" pg_catalog.pg_is_in_recovery()::pg_catalog.text, d.oid::pg_catalog.text"
+						" FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
+						" JOIN pg_catalog.pg_database AS d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database(),"
+						" pg_catalog.pg_control_system() AS s WHERE e.extname OPERATOR(pg_catalog.=) 'bloomfilter'");
+	rows = source_row(rows, "the extension %s is not in this database", "bloomfilter");
 	if (rows == NULL)
 		return false;
 	free(s->schema);

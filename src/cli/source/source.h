@@ -131,14 +131,14 @@ extern bool source_refuse(source *s, const char *reason);
 /* The number in the first row's field. */
 extern int64_t source_number(const PGresult *rows, int column);
 
-/* One row of texts; NULL if it isn't there, which problem says. */
-extern PGresult *source_row(PGconn *connection, const char *sql, const char *problem);
+/* The one row of a query of this name; NULL if it isn't there, which problem says with the name. */
+extern PGresult *source_row(PGresult *rows, const char *problem, const char *name);
 
 /* ------------------------------------------------------------------------
  * server.c: questions that a signal can interrupt
  *
  * Functions say what is wrong, in one line, before they return failure; a
- * connection that failed is only good for closing.
+ * connection that failed is only good for closing.  Queries are formats of printf.
  * ------------------------------------------------------------------------ */
 
 /*
@@ -156,7 +156,7 @@ extern void server_check_dsn(const char *dsn);
 extern bool server_command(PGconn *connection, const char *sql);
 
 /* A query's rows, values in binary form; NULL on failure. */
-extern PGresult *server_query(PGconn *connection, const char *sql);
+extern PGresult *server_query(PGconn *connection, const char *sql,...) LIKE_PRINTF(2, 3);
 
 /*
  * The same row by row, so that one row is in memory at a time.  The function is
@@ -164,8 +164,7 @@ extern PGresult *server_query(PGconn *connection, const char *sql);
  */
 typedef bool (*row_function) (void *state, const PGresult *row);
 
-extern bool server_stream(PGconn *connection, const char *sql,
-						  row_function function, void *state);
+extern bool server_stream(PGconn *connection, row_function function, void *state, const char *sql,...) LIKE_PRINTF(4, 5);
 
 /* ------------------------------------------------------------------------
  * index.c, list.c
