@@ -62,9 +62,8 @@ feed_public_key(const char *text)
 {
 	uint8_t		bytes[PUBLIC_BYTES];
 	char		line[256];
-	feed_key	key;
+	feed_key	key = {0};
 
-	memset(&key, 0, sizeof key);
 	if (!decode(text, strlen(text), bytes, sizeof bytes))
 	{
 		if (!second_line(text, line, sizeof line))
@@ -84,9 +83,8 @@ feed_secret_key(const char *path)
 {
 	uint8_t		bytes[SECRET_BYTES];
 	char		line[512];
-	feed_key	key;
+	feed_key	key = {0};
 
-	memset(&key, 0, sizeof key);
 	if (!second_line(path, line, sizeof line))
 		fail("cannot read the key \"%s\": %s", path, strerror(errno));
 	if (!decode(line, strlen(line), bytes, sizeof bytes) || memcmp(bytes, "Ed", 2) != 0 ||

@@ -47,9 +47,7 @@ make_plain(char *text)
 	}
 }
 
-static void say(FILE *to, const char *name, char said[MESSAGE_BYTES], const char *format, va_list arguments) LIKE_PRINTF(4, 0);
-
-static void
+static LIKE_PRINTF(4, 0) void
 say(FILE *to, const char *name, char said[MESSAGE_BYTES], const char *format, va_list arguments)
 {
 	char		time_text[TIME_TEXT_BYTES];

@@ -15,6 +15,9 @@
 
 #define LIKE_PRINTF(text, values) __attribute__((format(printf, text, values)))
 
+/* A parameter that others of the same type need. */
+#define UNUSED __attribute__((unused))
+
 /* As grep's: 1 is an answer, 2 is no answer. */
 typedef enum exit_status
 {

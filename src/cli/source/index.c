@@ -204,12 +204,9 @@ ask(answer *a)
 bool
 index_look(source *s)
 {
-	answer		a;
-	bool		well;
+	answer		a = {.s = s};
+	bool		well = ask(&a) && source_check_clock(s, a.true_at);
 
-	memset(&a, 0, sizeof a);
-	a.s = s;
-	well = ask(&a) && source_check_clock(s, a.true_at);
 	s->counts.whole_reads += a.parts != NULL;
 	if (well)
 	{

@@ -38,10 +38,8 @@ server_check_dsn(const char *dsn)
 
 /* A PQnoticeProcessor: nothing that is asked here has something to say besides. */
 static void
-ignore_notice(void *state, const char *message)
+ignore_notice(UNUSED void *state, UNUSED const char *message)
 {
-	(void) state;
-	(void) message;
 }
 
 /*
