@@ -9,6 +9,7 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "looks.h"
 #include "system.h"
 
+#define HEADER_FILE_BYTES ((size_t) 64 * 1024)
 #define CONNECT_SECONDS 10L
 #define SLOW_BYTES 1000L		/* a second, for SLOW_SECONDS, is no transfer */
 #define SLOW_SECONDS 30L
@@ -113,13 +115,8 @@ take_bytes(char *bytes, size_t size, size_t count, void *state)
 
 /* Ends a transfer when a signal came, or its time is over. */
 static int
-look_for_end(void *state, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
+look_for_end(UNUSED void *state, UNUSED curl_off_t total, UNUSED curl_off_t now, UNUSED curl_off_t up_total, UNUSED curl_off_t up_now)
 {
-	(void) state;
-	(void) total;
-	(void) now;
-	(void) up_total;
-	(void) up_now;
 	return stop_requested();
 }
 
@@ -127,27 +124,22 @@ look_for_end(void *state, curl_off_t total, curl_off_t now, curl_off_t up_total,
 static bool
 read_headers(http_client *client, const char *path)
 {
-	FILE	   *stream = path != NULL ? fopen(path, "r") : NULL;
-	char		line[8192];
-	bool		well;
+	char	   *text;
+	char	   *line;
+	size_t		length;
 
 	curl_slist_free_all(client->headers);
 	client->headers = curl_slist_append(NULL, "Cache-Control: max-age=0");
 	client->headers = curl_slist_append(client->headers, "Accept-Encoding: identity");
 	if (path == NULL)
 		return true;
-	while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
-	{
-		line[strcspn(line, "\r\n")] = '\0';
-		if (line[0] != '\0')
-			client->headers = curl_slist_append(client->headers, line);
-	}
-	well = stream != NULL && !ferror(stream);
-	if (!well)
-		complain("cannot read \"%s\": %s", path, strerror(errno));
-	if (stream != NULL)
-		fclose(stream);
-	return well;
+	text = (char *) read_file(AT_FDCWD, path, HEADER_FILE_BYTES, &length);
+	if (text == NULL)
+		return complain("cannot read \"%s\": %s", path, strerror(errno));
+	for (line = strtok(text, "\r\n"); line != NULL; line = strtok(NULL, "\r\n"))
+		client->headers = curl_slist_append(client->headers, line);
+	free(text);
+	return true;
 }
 
 /* Whom to trust: as the program curl does, from the environment; else as the system does. */
@@ -270,7 +262,7 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, l
 	memset(answer, 0, sizeof *answer);
 	while (last->next != NULL)
 		last = last->next;
-	if (tag != NULL && tag[0] != '\0')
+	if (tag != NULL)
 	{
 		char	   *line = text_of("If-None-Match: %s", tag);
 
@@ -292,7 +284,7 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, l
 	curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &retry);
 	answer->retry = (int64_t) retry;
 	/* "unchanged" where nothing was named that it could be is no answer */
-	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || (answer->status == 304 && tag != NULL && tag[0] != '\0')))
+	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || (answer->status == 304 && tag != NULL)))
 		return true;
 	/* going on from these bytes would fail each time */
 	if (in.wrong_range || answer->too_long)

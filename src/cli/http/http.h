@@ -47,7 +47,7 @@ extern bool http_use(http_client *client, const http_plan *plan, const char *age
 
 /*
  * Fetches what comes after bytes->length of a file, at most so many bytes in all, and within
- * so many seconds (0: as long as it takes); tag: only if it has another one.  True for an
+ * so many seconds (0: as long as it takes); tag, if not NULL: only if it has another one.  True for an
  * answer of 200, 206 or 304; else says what is wrong.
  */
 extern bool http_get(http_client *client, const char *url, const char *tag, uint64_t most, long seconds,

@@ -13,9 +13,6 @@
 
 #include "../../lib/libbloomfilter.h"
 
-/* An unconditional look so often: an ETag may stand for two manifests. */
-#define FULL_LOOK_SECONDS 60.0
-
 /* For a manifest, from the first byte asked to the last one read. */
 #define MANIFEST_SECONDS 30L
 
@@ -71,7 +68,6 @@ url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *an
 	const char *problem;
 	unsigned	line;
 
-	memset(m, 0, sizeof *m);
 	crypto_hash_sha256(digest, bytes->bytes, (size_t) bytes->length);
 	if (look->f->plan->key_count > 0 &&
 		!feed_verify(text, (size_t) bytes->length, look->f->plan->keys, look->f->plan->key_count))
@@ -141,7 +137,7 @@ offer_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 static bool
 use_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer)
 {
-	feed_manifest m;
+	feed_manifest m = {0};
 	uint8_t		digest[FEED_DIGEST_BYTES];
 	bool		right = url_read_manifest(look, bytes, answer, &m, digest);
 	offer		o;
@@ -182,8 +178,8 @@ static bool
 ask(url_look *look, http_answer *answer)
 {
 	char	   *url = url_address(look, FEED_MANIFEST);
-	bool		full = look->tag[0] == '\0' || look->f->file.state != FILE_MINE || look->f->file.lost ||
-		look->f->file.how.failures > 0 || monotonic_seconds() - look->full_look >= FULL_LOOK_SECONDS;
+	/* where something is wrong "unchanged" is no answer: an ETag may stand for two manifests */
+	bool		full = look->tag[0] == '\0' || look->f->file.state != FILE_MINE || look->f->file.lost || look->f->file.how.reason[0] != '\0';
 	http_bytes	bytes = {.fd = -1};
 	bool		well;
 
@@ -194,7 +190,6 @@ ask(url_look *look, http_answer *answer)
 		compare_clocks(look, answer);
 	if (well && answer->status != 304)
 	{
-		look->full_look = monotonic_seconds();
 		look->tag[0] = '\0';
 		well = use_manifest(look, &bytes, answer);
 		if (well && !look->f->no_news && !look->f->differs)
@@ -247,11 +242,10 @@ look_at_url(follower *f)
 	const feed_manifest *m = &look->manifest;
 	list_file  *file = &f->file;
 	uint64_t	poll = look->manifest.poll;
-	http_answer answer;
+	http_answer answer = {0};
 	char	   *agent;
 	bool		well;
 
-	memset(&answer, 0, sizeof answer);
 	/* the web server's log is so the list of hosts, with what each has, and which don't read format 2 yet */
 	agent = text_of("bloomfilter-pull/%s (%s %" PRIu64 "; formats " FEED_FORMATS ")", bloomfilter_version(), file->kept.who.name,
 					file->kept.now.content.serial);
