@@ -53,19 +53,6 @@ typedef struct status_table
 	size_t		count;
 } status_table;
 
-#define STATUS_NO_LIMIT UINT64_MAX
-
-/* Seconds that may have passed; STATUS_NO_LIMIT: what the file itself allows. */
-typedef struct status_limits
-{
-	uint64_t	look;			/* since the last look */
-	uint64_t	true_at;		/* since all that was committed was in it */
-} status_limits;
-
-/* Whose values status_print frees; what is wrong is said. */
-extern status_table status_of_file(const char *path, const status_limits *limits);
-extern status_table status_of_folder(const char *path, const status_limits *limits);
-
 /* Prints all tables, and frees what is in them. */
 extern void status_print(status_table *tables, size_t count, status_form form);
 
