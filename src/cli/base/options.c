@@ -22,14 +22,9 @@
 #define LEAST_EVERY 0.05
 #define LONGEST_EVERY 86400.0
 
-/* ------------------------------------------------------------------------
- * Arguments
- * ------------------------------------------------------------------------ */
-
 void
-option_flag(const command_option *option, const char *argument)
+option_flag(const command_option *option, UNUSED const char *argument)
 {
-	(void) argument;
 	*(bool *) option->value = true;
 }
 
@@ -72,32 +67,6 @@ option_every(const command_option *option, const char *argument)
 	*(double *) option->value = value;
 }
 
-void
-option_rate(const command_option *option, const char *argument)
-{
-	char	   *end;
-	double		value = strtod(argument, &end);
-
-	if (end == argument || *end != '\0' || !(value > 0 && value < 1))
-		fail("--%s must be a rate between 0 and 1, such as 0.01, not \"%s\"", option->name, argument);
-	*(double *) option->value = value;
-}
-
-void
-option_seed(const command_option *option, const char *argument)
-{
-	bool		minus = argument[0] == '-';
-	char	   *end;
-	uint64_t	value;
-
-	errno = 0;
-	value = strtoull(argument + minus, &end, 10);
-	if (!isdigit((unsigned char) argument[minus]) || *end != '\0' || errno != 0 ||
-		(minus && value > (uint64_t) 1 << 63))
-		fail("--%s must be a whole number from -2^63 to 2^64 - 1, not \"%s\"", option->name, argument);
-	*(uint64_t *) option->value = minus ? 0 - value : value;
-}
-
 _Noreturn void
 refuse_key_type(const char *name, const char *one_more)
 {
@@ -128,10 +97,6 @@ option_types(const command_option *option, const char *argument)
 		refuse_key_type(argument, "real");
 	free(names);
 }
-
-/* ------------------------------------------------------------------------
- * Reading
- * ------------------------------------------------------------------------ */
 
 static _Noreturn void
 refuse_option(const command_line *line, const char *before, const char *after)

@@ -57,13 +57,9 @@ extern void option_flag(const command_option *option, const char *argument);
 extern void option_text(const command_option *option, const char *argument);
 extern void option_dsn(const command_option *option, const char *argument);
 
-/* A whole number into a uint64_t; the seconds between two looks and a rate into a double. */
+/* A whole number into a uint64_t; the seconds between two looks into a double. */
 extern void option_count(const command_option *option, const char *argument);
 extern void option_every(const command_option *option, const char *argument);
-extern void option_rate(const command_option *option, const char *argument);
-
-/* A seed as SQL prints it (signed) or as readers do (unsigned): the same 64 bits, into a uint64_t. */
-extern void option_seed(const command_option *option, const char *argument);
 
 /* The columns of a key at most. */
 #define MOST_COLUMNS 8

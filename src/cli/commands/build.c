@@ -4,7 +4,10 @@
  *
  * The file is byte for byte what SQL builds of the same keys and parameters.
  */
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "input.h"
 
@@ -40,9 +43,7 @@ typedef struct build_plan
 	double		rate;
 	uint64_t	seed;
 	uint64_t	parts;			/* WHOLE: one filter */
-	text_types	types;
-	bool		copy;			/* lines are rows of COPY */
-	bool		null;			/* keys end with a zero byte */
+	key_feed	feed;			/* of keys into the filter */
 	bool		allow_empty;
 	const char *members;		/* files of an exact filter's keys, or NULL */
 	const char *others;
@@ -51,20 +52,55 @@ typedef struct build_plan
 
 #define WHOLE UINT64_MAX
 
+/* Into a double. */
+static void
+take_rate(const command_option *option, const char *argument)
+{
+	char	   *end;
+	double		value = strtod(argument, &end);
+
+	if (end == argument || *end != '\0' || !(value > 0 && value < 1))
+		fail("--%s must be a rate between 0 and 1, such as 0.01, not \"%s\"", option->name, argument);
+	*(double *) option->value = value;
+}
+
+/* As SQL prints it (signed) or as readers do (unsigned): the same 64 bits, into a uint64_t. */
+static void
+take_seed(const command_option *option, const char *argument)
+{
+	bool		minus = argument[0] == '-';
+	char	   *end;
+	uint64_t	value;
+
+	errno = 0;
+	value = strtoull(argument + minus, &end, 10);
+	if (!isdigit((unsigned char) argument[minus]) || *end != '\0' || errno != 0 ||
+		(minus && value > (uint64_t) 1 << 63))
+		fail("--%s must be a whole number from -2^63 to 2^64 - 1, not \"%s\"", option->name, argument);
+	*(uint64_t *) option->value = minus ? 0 - value : value;
+}
+
+/* A key_sink. */
+static int
+add(void *state, const key_batch *batch, size_t *done)
+{
+	return bloomfilter_builder_add_batch(state, batch->key_type, batch->keys, batch->count, done);
+}
+
 static build_plan
 read_plan(const command_line *line)
 {
-	build_plan	plan = {0, 0.01, 0, WHOLE, {1, {BLOOMFILTER_KEY_TEXT}}, false, false, false, NULL, NULL, NULL};
+	build_plan	plan = {.rate = 0.01, .parts = WHOLE, .feed.types = {1, {BLOOMFILTER_KEY_TEXT}}, .feed.sink = add};
 	const command_option options[] = {
 		{"capacity", 'n', option_count, &plan.capacity, 1, INT64_MAX},
-		{"rate", 'p', option_rate, &plan.rate, 0, 0},
-		{"seed", 's', option_seed, &plan.seed, 0, 0},
-		{"type", 't', option_types, &plan.types, 0, 0},
-		{"copy", 0, option_flag, &plan.copy, 0, 0},
+		{"rate", 'p', take_rate, &plan.rate, 0, 0},
+		{"seed", 's', take_seed, &plan.seed, 0, 0},
+		{"type", 't', option_types, &plan.feed.types, 0, 0},
+		{"copy", 0, option_flag, &plan.feed.copy, 0, 0},
 		{"parts", 0, option_count, &plan.parts, 0, BLOOMFILTER_MAX_PARTS},
 		{"members", 0, option_text, &plan.members, 0, 0},
 		{"others", 0, option_text, &plan.others, 0, 0},
-		{"null", '0', option_flag, &plan.null, 0, 0},
+		{"null", '0', option_flag, &plan.feed.null, 0, 0},
 		{"allow-empty", 0, option_flag, &plan.allow_empty, 0, 0},
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
@@ -77,8 +113,6 @@ read_plan(const command_line *line)
 		usage_error(line, "an exact filter's keys are counted, and it has no parts: leave -n and --parts out");
 	if (plan.parts != WHOLE && plan.capacity == 0)
 		usage_error(line, "--parts needs -n");
-	if (plan.copy && plan.null)
-		usage_error(line, "--copy excludes --null: COPY's rows end with newlines");
 	if (plan.allow_empty && plan.capacity == 0 && plan.members == NULL)
 		usage_error(line, "an empty filter needs -n");
 	return plan;
@@ -103,13 +137,6 @@ create_builder(const build_plan *plan)
 	if (code < 0)
 		fail("%s", bloomfilter_strerror(code));
 	return builder;
-}
-
-/* A key_sink. */
-static int
-add(void *state, const key_batch *batch, size_t *done)
-{
-	return bloomfilter_builder_add_batch(state, batch->key_type, batch->keys, batch->count, done);
 }
 
 static bloomfilter *
@@ -142,7 +169,7 @@ warn_of_overflow(const build_plan *plan, const bloomfilter *filter)
 static void
 warn_of_marks(const build_plan *plan, const fed_lines *fed)
 {
-	if (plan->copy || plan->types.type[0] != BLOOMFILTER_KEY_TEXT)
+	if (plan->feed.copy || plan->feed.types.type[0] != BLOOMFILTER_KEY_TEXT)
 		return;
 	if (fed->byte_order_mark)
 		complain("warning: the first key begins with a byte order mark, which belongs to it: take the mark from the file (tail -c +4)");
@@ -154,9 +181,9 @@ warn_of_marks(const build_plan *plan, const fed_lines *fed)
 
 /* The keys of a file; more likely a failed program before the pipe than a wish if there are none. */
 static void
-feed_keys(const build_plan *plan, const key_feed *feed, const char *path, const char *none)
+feed_keys(const build_plan *plan, const char *path, const char *none)
 {
-	fed_lines	fed = feed_lines(feed, path, plan->null);
+	fed_lines	fed = feed_lines(&plan->feed, path);
 
 	if (fed.keys == 0 && none != NULL && !plan->allow_empty)
 		fail("no keys %s; if it is to be empty, add --allow-empty%s", none, plan->capacity == 0 && plan->members == NULL ? " and -n" : "");
@@ -169,20 +196,20 @@ command_build(int argc, char **argv)
 	command_line line = {"build", help, argc, argv};
 	build_plan	plan = read_plan(&line);
 	bloomfilter_builder *builder = create_builder(&plan);
-	key_feed	feed = {plan.types, plan.copy, add, builder};
 	bloomfilter_detail detail;
 	bloomfilter *filter;
 
+	plan.feed.state = builder;
 	if (bloomfilter_can_write(plan.path, &detail) < 0)
 		fail("%s", detail.text);
 	if (plan.members != NULL)
-		feed_keys(&plan, &feed, plan.members, "in --members");
+		feed_keys(&plan, plan.members, "in --members");
 	else
-		feed_keys(&plan, &feed, "-", "on standard input");
+		feed_keys(&plan, "-", "on standard input");
 	if (plan.others != NULL)
 	{
 		bloomfilter_builder_others(builder);
-		feed_keys(&plan, &feed, plan.others, NULL);
+		feed_keys(&plan, plan.others, NULL);
 	}
 	filter = finish(builder, plan.members != NULL);
 	warn_of_overflow(&plan, filter);

@@ -50,7 +50,7 @@ check_identity(const bloomfilter *filter, const char *path, const char *identity
 typedef struct inquiry
 {
 	const bloomfilter *filter;
-	bool		null;			/* keys end with a zero byte */
+	bool		null;			/* keys are printed with a zero byte behind each */
 	bool		invert;			/* keys are wanted whose answer is false */
 	bool		count;
 	bool		quiet;
@@ -88,7 +88,7 @@ command_contains(int argc, char **argv)
 {
 	command_line line = {"contains", help, argc, argv};
 	inquiry		question = {NULL, false, false, false, false, 0};
-	key_feed	feed = {{0, {0}}, false, ask, &question};
+	key_feed	feed = {.sink = ask, .state = &question};
 	const char *identity = NULL;
 	const command_option options[] = {
 		{"type", 't', option_types, &feed.types, 0, 0},
@@ -96,7 +96,7 @@ command_contains(int argc, char **argv)
 		{"count", 'c', option_flag, &question.count, 0, 0},
 		{"quiet", 'q', option_flag, &question.quiet, 0, 0},
 		{"copy", 0, option_flag, &feed.copy, 0, 0},
-		{"null", '0', option_flag, &question.null, 0, 0},
+		{"null", '0', option_flag, &feed.null, 0, 0},
 		{"identity", 0, option_text, &identity, 0, 0},
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
@@ -105,19 +105,18 @@ command_contains(int argc, char **argv)
 	read_options(&line, options);
 	if (optind == argc)
 		usage_error(&line, "no filter given");
-	if (feed.copy && question.null)
-		usage_error(&line, "--copy excludes --null: COPY's rows end with newlines");
 	/* of a few keys their blocks are all that is read; "verify" reads the rest */
 	filter = open_filter(argv[optind], BLOOMFILTER_SKIP_COUNT | (optind + 1 < argc ? BLOOMFILTER_SKIP_CHECK : 0));
 	if (identity != NULL)
 		check_identity(filter, argv[optind], identity);
 	optind++;
 	question.filter = filter;
+	question.null = feed.null;
 	feed.types = filter_text_types(filter, &feed.types);
 	if (optind < argc)
 		feed_arguments(&feed, argv + optind, (size_t) (argc - optind));
 	else
-		feed_lines(&feed, "-", question.null);
+		feed_lines(&feed, "-");
 	if (question.count && !question.quiet)
 		printf("%" PRIu64 "\n", question.matches);
 	output_flush();

@@ -46,9 +46,8 @@ explain_key(explanation *to, int type, const void *bytes, size_t length)
 
 /* A key_sink. */
 static int
-explain(void *state, const key_batch *batch, size_t *done)
+explain(void *state, const key_batch *batch, UNUSED size_t *done)
 {
-	(void) done;
 	return batch->count == 0 ? 0 : explain_key(state, batch->key_type, batch->keys[0].bytes, batch->keys[0].length);
 }
 
@@ -86,8 +85,8 @@ exit_status
 command_explain(int argc, char **argv)
 {
 	command_line line = {"explain", help, argc, argv};
-	explanation to;
-	key_feed	feed = {{0, {0}}, false, explain, &to};
+	explanation to = {0};
+	key_feed	feed = {.sink = explain, .state = &to};
 	const char *bytes_of = NULL;
 	const command_option options[] = {
 		{"type", 't', option_types, &feed.types, 0, 0},
@@ -97,7 +96,6 @@ command_explain(int argc, char **argv)
 	};
 	bloomfilter *filter;
 
-	memset(&to, 0, sizeof to);
 	read_options(&line, options);
 	if (argc - optind != 2)
 		usage_error(&line, "a filter and one key are needed");

@@ -47,9 +47,7 @@ typedef struct printer
 	const char *before;			/* of the next member */
 } printer;
 
-static void print_field(printer *to, const char *name, bool quoted, const char *format,...) LIKE_PRINTF(4, 5);
-
-static void
+static LIKE_PRINTF(4, 5) void
 print_field(printer *to, const char *name, bool quoted, const char *format,...)
 {
 	char		value[PATH_MAX];

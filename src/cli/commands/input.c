@@ -4,6 +4,7 @@
  */
 #include "input.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,6 +12,95 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ------------------------------------------------------------------------
+ * Rows as PostgreSQL's COPY prints them in its text format
+ *
+ * What COPY FROM reads is read here alike: a backslash before any other character means that one.
+ * ------------------------------------------------------------------------ */
+
+/* What at most so many digits behind a backslash mean, of which the first is one; *at is moved behind them. */
+static char
+numbered(const char **at, const char *end, int base, int most)
+{
+	char		digits[4] = "";
+	char	   *after;
+	long		value;
+
+	memcpy(digits, *at, (size_t) (end - *at < most ? end - *at : most));
+	value = strtol(digits, &after, base);
+	*at += after - digits;
+	return (char) (value & 0xff);
+}
+
+/* What stands behind a backslash; *at is moved behind it. */
+static char
+escaped(const char **at, const char *end)
+{
+	static const char letters[] = "bfnrtv";
+	static const char meant[] = "\b\f\n\r\t\v";
+	char		character = **at;
+	const char *letter = character == '\0' ? NULL : strchr(letters, character);
+
+	if (character >= '0' && character <= '7')
+		return numbered(at, end, 8, 3);
+	++*at;
+	if (character == 'x' && *at < end && isxdigit((unsigned char) **at))
+		return numbered(at, end, 16, 2);
+	return letter != NULL ? meant[letter - letters] : character;
+}
+
+/* A column that ends at the next tab, or at the row's end. */
+static text_line
+read_column(const char **at, const char *end, char **plain)
+{
+	const char *tab = memchr(*at, '\t', (size_t) (end - *at));
+	text_line	column = {*plain, 0};
+
+	if (tab != NULL)
+		end = tab;
+	if (end - *at == 2 && memcmp(*at, "\\N", 2) == 0)
+	{
+		*at = end;
+		return (text_line) {NULL, 0};
+	}
+	while (*at < end)
+	{
+		char		character = *(*at)++;
+
+		*(*plain)++ = character == '\\' && *at < end ? escaped(at, end) : character;
+	}
+	column.length = (size_t) (*plain - column.text);
+	*(*plain)++ = '\0';
+	return column;
+}
+
+/*
+ * The columns of a row without their escapes; plain has room for the row's length and a byte
+ * for each column.  Returns how many there are, of which columns has the first ones.
+ */
+static size_t
+split_row(const text_line *row, char *plain, text_line columns[MOST_COLUMNS])
+{
+	const char *at = row->text;
+	const char *end = at + row->length;
+	size_t		count = 0;
+
+	for (;; at++)
+	{
+		/* of those that are too many nothing is kept but their number */
+		char	   *begin = plain;
+		text_line	column = read_column(&at, end, &plain);
+
+		if (count < MOST_COLUMNS)
+			columns[count] = column;
+		else
+			plain = begin;
+		count++;
+		if (at == end)
+			return count;
+	}
+}
 
 /* ------------------------------------------------------------------------
  * From lines to the function that takes their keys
@@ -45,6 +135,8 @@ begin_reader(const key_feed *feed, const char *name)
 
 	reader->feed = feed;
 	reader->name = name;
+	if (feed->copy && feed->null)
+		fail("--copy excludes --null: COPY's rows end with newlines");
 	reader->room = ARENA_BYTES;
 	reader->arena = allocate(NULL, reader->room, 1);
 	reader->batch.key_type = feed->types.count > 1 ? BLOOMFILTER_KEY_ROW : bloomfilter_text_key_type(feed->types.type[0]);
@@ -102,7 +194,7 @@ split_columns(key_reader *reader, size_t count)
 		reader->plain = allocate(reader->plain, reader->plain_room = room, 1);
 	for (i = 0, plain = reader->plain; i < count; plain += reader->batch.lines[i++].length + MOST_COLUMNS + 1)
 	{
-		size_t		columns = copy_text_split(&reader->batch.lines[i], plain, reader->columns[i], MOST_COLUMNS);
+		size_t		columns = split_row(&reader->batch.lines[i], plain, reader->columns[i]);
 
 		if (columns != feed->types.count)
 		{
@@ -233,10 +325,7 @@ feed_arguments(const key_feed *feed, char **keys, size_t count)
 
 	do
 		for (used = 0; i < count && used < KEY_BATCH; used++, i++)
-		{
-			reader->batch.lines[used].text = keys[i];
-			reader->batch.lines[used].length = strlen(keys[i]);
-		}
+			reader->batch.lines[used] = (text_line) {keys[i], strlen(keys[i])};
 	while (feed_batch(reader, used) && i < count);
 	(void) end_reader(reader);
 }
@@ -306,8 +395,7 @@ split(line_buffer *buffer, text_line *lines)
 
 		if (end == NULL)
 			break;
-		lines[count].text = text;
-		lines[count].length = (size_t) (end - text);
+		lines[count] = (text_line) {text, (size_t) (end - text)};
 		buffer->begin += lines[count].length + 1;
 	}
 	return count;
@@ -331,10 +419,10 @@ look_for_marks(key_reader *reader, size_t count)
 }
 
 fed_lines
-feed_lines(const key_feed *feed, const char *path, bool null)
+feed_lines(const key_feed *feed, const char *path)
 {
 	bool		standard = strcmp(path, "-") == 0;
-	line_buffer buffer = {standard ? "standard input" : path, STDIN_FILENO, null ? '\0' : '\n', false, NULL, 0, 0, 0};
+	line_buffer buffer = {standard ? "standard input" : path, STDIN_FILENO, feed->null ? '\0' : '\n', false, NULL, 0, 0, 0};
 	char		name[256];
 	key_reader *reader;
 	bool		wanted = true;

@@ -72,7 +72,8 @@ typedef int (*key_sink) (void *state, const key_batch *batch, size_t *done);
 typedef struct key_feed
 {
 	text_types	types;			/* how keys are read */
-	bool		copy;			/* lines are rows of COPY */
+	bool		copy;			/* lines are rows of COPY, which end with newlines */
+	bool		null;			/* lines end with a zero byte */
 	key_sink	sink;
 	void	   *state;
 } key_feed;
@@ -87,21 +88,8 @@ typedef struct fed_lines
 	uint64_t	like_nulls;		/* ... and those that are \N, where rows of COPY are not read */
 } fed_lines;
 
-/*
- * Feeds all lines of a file, or of standard input, which end with a newline or a zero byte; what
- * is no key ends the program.  Keys that are NULL are told.
- */
-extern fed_lines feed_lines(const key_feed *feed, const char *path, bool null);
+/* Feeds all lines of a file, or of standard input; what is no key ends the program.  Keys that are NULL are told. */
+extern fed_lines feed_lines(const key_feed *feed, const char *path);
 extern void feed_arguments(const key_feed *feed, char **keys, size_t count);
-
-/* ------------------------------------------------------------------------
- * copy_text.c: rows as COPY prints them
- * ------------------------------------------------------------------------ */
-
-/*
- * The columns of a row without their escapes; plain has room for the row's length and a byte
- * for each column.  Returns how many there are, of which at most so many are in columns.
- */
-extern size_t copy_text_split(const text_line *row, char *plain, text_line *columns, size_t most);
 
 #endif							/* CLI_INPUT_H */

@@ -89,12 +89,12 @@ count_missing(void *state, const key_batch *batch, size_t *done)
 }
 
 static exit_status
-verify_keys(key_feed *feed, const char *path, bool null, bool allow_empty)
+verify_keys(key_feed *feed, const char *path, bool allow_empty)
 {
 	missing_keys *keys = feed->state;
 
 	feed->types = filter_text_types(keys->filter, &feed->types);
-	feed_lines(feed, path, null);
+	feed_lines(feed, path);
 	/* more likely a failed program before the pipe than a set without members */
 	if (keys->asked == 0 && !allow_empty)
 		fail("no keys in %s; if it is as it should be, add --allow-empty",
@@ -112,15 +112,14 @@ command_verify(int argc, char **argv)
 {
 	command_line line = {"verify", help, argc, argv};
 	missing_keys keys = {NULL, 0, 0, 0};
-	key_feed	feed = {{0, {0}}, false, count_missing, &keys};
+	key_feed	feed = {.sink = count_missing, .state = &keys};
 	const char *key_file = NULL;
-	bool		null = false;
 	bool		allow_empty = false;
 	const command_option options[] = {
 		{"keys", 'k', option_text, &key_file, 0, 0},
 		{"type", 't', option_types, &feed.types, 0, 0},
 		{"copy", 0, option_flag, &feed.copy, 0, 0},
-		{"null", '0', option_flag, &null, 0, 0},
+		{"null", '0', option_flag, &feed.null, 0, 0},
 		{"allow-empty", 0, option_flag, &allow_empty, 0, 0},
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
@@ -130,8 +129,6 @@ command_verify(int argc, char **argv)
 	int			code;
 
 	read_options(&line, options);
-	if (feed.copy && null)
-		usage_error(&line, "--copy excludes --null: COPY's rows end with newlines");
 	code = bloomfilter_open(only_operand(&line, "filter"), BLOOMFILTER_CHECK_BITS, &filter, &detail);
 	if (code < 0)
 	{
@@ -141,7 +138,7 @@ command_verify(int argc, char **argv)
 	print_soundness(filter);
 	keys.filter = filter;
 	if (key_file != NULL)
-		status = verify_keys(&feed, key_file, null, allow_empty);
+		status = verify_keys(&feed, key_file, allow_empty);
 	output_flush();
 	bloomfilter_close(filter);
 	return status;
