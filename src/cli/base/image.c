@@ -263,21 +263,6 @@ image_forget_news(list_image *image)
 	image->news_count = 0;
 }
 
-/* A feed_patch_position. */
-static void
-set_position(void *state, uint32_t part, uint64_t position)
-{
-	uint8_t		byte = (uint8_t) (1u << position % 8);
-
-	image_or(state, part, position / 8, &byte, 1, false);
-}
-
-void
-image_apply(list_image *image, const feed_patch *set)
-{
-	feed_patch_each(set, NULL, set_position, image);
-}
-
 /* ------------------------------------------------------------------------
  * Changes by day
  * ------------------------------------------------------------------------ */

@@ -79,9 +79,6 @@ extern feed_change *image_changes(list_image *image);
 /* Forgets what is new. */
 extern void image_forget_news(list_image *image);
 
-/* Sets the bits of a set that was read. */
-extern void image_apply(list_image *image, const feed_patch *set);
-
 /* ------------------------------------------------------------------------
  * Changes by day of a tracked list: all that were read since it was published
  * ------------------------------------------------------------------------ */

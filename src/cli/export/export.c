@@ -354,11 +354,10 @@ exit_status
 command_export(int argc, char **argv)
 {
 	command_line line = {"export", help, argc, argv};
-	exporter	e;
-	look_loop	loop = {look_and_export, NULL, &e, false, 0, 0, 0, false};
+	exporter	e = {0};
+	look_loop	loop = {.look = look_and_export, .state = &e};
 	bool		well;
 
-	memset(&e, 0, sizeof e);
 	read_plan(&line, &e);
 	stop_catch();
 	folder_open(&e.folder, &e.plan);

@@ -85,6 +85,15 @@ folder_load_patch(const list_folder *f, const list_image *image, const feed_file
 	return NULL;
 }
 
+/* A feed_patch_position. */
+static void
+set_position(void *state, uint32_t part, uint64_t position)
+{
+	uint8_t		byte = (uint8_t) (1u << position % 8);
+
+	image_or(state, part, position / 8, &byte, 1, false);
+}
+
 static bool
 load_patches(const list_folder *f, list_image *image)
 {
@@ -102,7 +111,7 @@ load_patches(const list_folder *f, list_image *image)
 		bytes = folder_load_patch(f, image, &m->patches[i], &patch);
 		sound = bytes != NULL && patch.kind == FEED_SET;
 		if (sound)
-			image_apply(image, &patch);
+			feed_patch_each(&patch, NULL, set_position, image);
 		free(bytes);
 		if (!sound)
 			return false;
@@ -170,7 +179,6 @@ folder_open(list_folder *f, const folder_plan *plan)
 {
 	uint8_t		identity[FEED_IDENTITY_BYTES];
 
-	memset(f, 0, sizeof *f);
 	f->plan = plan;
 	if (mkdir(plan->to, 0755) != 0 && errno != EEXIST)
 		fail("cannot make the folder \"%s\": %s", plan->to, strerror(errno));
@@ -218,7 +226,7 @@ go_on(list_folder *f, list_news *news)
 		news->build = f->state.build;
 		/* what of its changes is missing is written as a row that begins */
 		changes_begin(&news->changes, f->manifest.content);
-		f->lost = f->lost || !folder_load_changes(f, &news->changes.all);
+		f->lost = f->lost || !folder_load_changes(f, &f->manifest, 0, &news->changes.all);
 	}
 	else
 		complain("files that the manifest of \"%s\" names are missing or damaged: publishing all anew", f->plan->to);

@@ -97,7 +97,7 @@ typedef struct list_folder
  * folder.c: what it has at first
  * ------------------------------------------------------------------------ */
 
-/* Opens and locks it, and reads its manifest; or ends the program. */
+/* Opens and locks it, and reads its manifest, or ends the program; *f is all zeros before. */
 extern void folder_open(list_folder *f, const folder_plan *plan);
 extern void folder_close(list_folder *f);
 
@@ -173,8 +173,8 @@ extern bool folder_fits(size_t length);
  * folder_changes.c: changes by day
  * ------------------------------------------------------------------------ */
 
-/* Those that the files of the folder's manifest have; false if some are missing or damaged. */
-extern bool folder_load_changes(const list_folder *f, entry_list *all);
+/* Adds those of a manifest's files from this one on; false if some are missing or damaged. */
+extern bool folder_load_changes(const list_folder *f, const feed_manifest *of, size_t first, entry_list *all);
 
 /* Whether a file of changes is to be passed on again: see folder_is_old. */
 extern bool folder_changes_are_old(const list_folder *f);

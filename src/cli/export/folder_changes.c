@@ -11,19 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the changes of some files of the folder, if all are there. */
-static bool
-load(const list_folder *f, const feed_manifest *of, const feed_file *files, size_t count, entry_list *all)
+bool
+folder_load_changes(const list_folder *f, const feed_manifest *of, size_t first, entry_list *all)
 {
 	bool		sound = true;
 	size_t		i;
 
-	for (i = 0; i < count && sound; i++)
+	for (i = first; i < of->change_count && sound; i++)
 	{
-		uint8_t    *bytes = folder_read_file(f->folder, &files[i], FEED_IS_CHANGES);
+		const feed_file *file = &of->changes[i];
+		uint8_t    *bytes = folder_read_file(f->folder, file, FEED_IS_CHANGES);
 		feed_changes_of read;
 
-		sound = bytes != NULL && feed_changes_read(bytes, (size_t) files[i].length, &read) == NULL &&
+		sound = bytes != NULL && feed_changes_read(bytes, (size_t) file->length, &read) == NULL &&
 			feed_manifest_has_changes(of, &read);
 		if (sound)
 			entries_add_file(all, bytes, read.count);
@@ -31,12 +31,6 @@ load(const list_folder *f, const feed_manifest *of, const feed_file *files, size
 	}
 	entries_unite(all);
 	return sound;
-}
-
-bool
-folder_load_changes(const list_folder *f, entry_list *all)
-{
-	return load(f, &f->manifest, f->manifest.changes, f->manifest.change_count, all);
 }
 
 /* How many of the last files become one; all, if keys that were changed again and again fill the row. */
@@ -80,17 +74,16 @@ write_file(list_folder *f, const entry_list *of, uint64_t to, feed_manifest *nex
 static bool
 merge(list_folder *f, feed_manifest *next, uint64_t coming, bool *lost)
 {
-	size_t		count = count_merged(next, coming);
-	const feed_file *files = next->changes + next->change_count - count;
+	size_t		before = next->change_count - count_merged(next, coming);
 	entry_list	all = {NULL, 0, 0};
 	bool		well = true;
 
-	*lost = count > 0 && !load(f, next, files, count, &all);
-	if (count > 0 && !*lost)
+	*lost = !folder_load_changes(f, next, before, &all);
+	if (!*lost && before < next->change_count)
 	{
-		uint64_t	to = files[count - 1].to;
+		uint64_t	to = next->changes[next->change_count - 1].to;
 
-		next->change_count -= count;
+		next->change_count = before;
 		well = write_file(f, &all, to, next);
 	}
 	entries_free(&all);

@@ -286,7 +286,7 @@ merge_sets(list_folder *f, list_image *image, feed_manifest *next)
 	size_t		sets = 0;
 	size_t		count;
 	feed_file  *first;
-	list_image	all;
+	list_image	all = {.count = image->count};
 	feed_patch	patch;
 	bool		well = true;
 	size_t		i;
@@ -298,8 +298,6 @@ merge_sets(list_folder *f, list_image *image, feed_manifest *next)
 	first = next->patches + next->patch_count - count;
 	if (count == 0)
 		return true;
-	memset(&all, 0, sizeof all);
-	all.count = image->count;
 	all.news = zeros(all.count, sizeof *all.news);
 	for (i = 0; i < count && well; i++)
 	{

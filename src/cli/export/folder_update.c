@@ -203,11 +203,9 @@ folder_export(list_folder *f, list_news *news, bool *exported)
 	next = f->manifest;
 	next.wholes = same_files(next.wholes, next.parts);
 	next.patches = same_files(next.patches, next.patch_count);
-	next.inlined = NULL;
-	next.inlined_length = 0;
 	next.changes = same_files(next.changes, next.change_count);
-	next.inlined_changes = NULL;
-	next.inlined_changes_length = 0;
+	next.inlined = next.inlined_changes = NULL;
+	next.inlined_length = next.inlined_changes_length = 0;
 	p.epoch = news->new_epoch || f->manifest.serial == 0 || (news->changes.tracked && f->manifest.content != f->manifest.epoch);
 	p.changes = news->changes.news.count > 0 || news->changes.tracked != f->manifest.tracked;
 	p.news = p.epoch || news->image.news_count > 0 || (news->serial != 0 && news->serial != f->manifest.content);
