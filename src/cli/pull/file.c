@@ -7,12 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #define LOCK_ENDING ".lock"
@@ -244,9 +242,6 @@ find(list_file *file)
 bool
 file_open(list_file *file, const char *path)
 {
-	struct statfs fs;
-
-	memset(file, 0, sizeof *file);
 	file->path = path;
 	file->folder = file->lock = file->kept.fd = file->made.fd = -1;
 	file->reason = "";
@@ -255,7 +250,6 @@ file_open(list_file *file, const char *path)
 		return complain("cannot read /proc/sys/kernel/random/boot_id, which tells what a file may be believed");
 	if (!open_folder(file, path) || !hold_lock(file))
 		return false;
-	file->in_memory = fstatfs(file->folder, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
 	file->save_began = file->check_due = monotonic_seconds();
 	unlinkat(file->folder, file->new_file, 0);
 	return find(file);
@@ -315,6 +309,15 @@ file_has_page(const list_file *file)
 		feed_load(page, FEED_SERIAL) == file->kept.now.content.serial && memcmp(&table, &file->kept.table, sizeof table) == 0;
 }
 
+void
+file_wrote(list_file *file)
+{
+	struct stat st;
+
+	if (fstat(file->kept.fd, &st) == 0)
+		file->written = st.st_mtim;
+}
+
 bool
 file_was_written(const list_file *file)
 {
@@ -351,13 +354,11 @@ static bool
 check_content(list_file *file)
 {
 	bool		page = file_has_page(file);
-	struct stat st;
 
 	if (page && (!file_was_written(file) || file->writes % 2 != 0))
 		return true;
-	if (fstat(file->kept.fd, &st) == 0)
-		file->written = st.st_mtim;
-	if ((uint64_t) st.st_size == file->kept.who.length && file->writes % 2 == 0 && is_sound(file))
+	file_wrote(file);
+	if (file->writes % 2 == 0 && is_sound(file))
 		return page || file_again(file, NULL, 0, 0);
 	if (!page)
 	{
@@ -384,15 +385,13 @@ restore_name(list_file *file)
 {
 	found		f;
 	found_file	what = examine(file, &f);
-	bool		other = what == NOT_OURS || what == UNREADABLE ||
-		(what == A_LIST && (strcmp(f.who.name, file->kept.who.name) != 0 ||
-							memcmp(f.who.identity, file->kept.who.identity, FEED_IDENTITY_BYTES) != 0));
 
 	if (f.fd >= 0)
 		close(f.fd);
-	if (other && what == A_LIST)
+	if (what == A_LIST && (strcmp(f.who.name, file->kept.who.name) != 0 ||
+						   memcmp(f.who.identity, file->kept.who.identity, FEED_IDENTITY_BYTES) != 0))
 		return file_refuse_list(file, f.who.name, file->kept.who.name);
-	if (other)
+	if (what == NOT_OURS || what == UNREADABLE)
 		return file_refuse(file, "identity", "was replaced by something else, which is left alone: remove it");
 	complain("\"%s\" was removed or replaced by another program, and is made again", file->path);
 	return file_again(file, NULL, 0, 0);
@@ -409,15 +408,6 @@ adopt(list_file *file)
 	}
 	file->adopted = monotonic_seconds();
 	return file_again(file, NULL, 0, 0);
-}
-
-void
-file_wrote(list_file *file)
-{
-	struct stat st;
-
-	if (fstat(file->kept.fd, &st) == 0)
-		file->written = st.st_mtim;
 }
 
 bool

@@ -87,7 +87,6 @@ typedef struct list_file
 	double		check_due;		/* when all of it is to be read again */
 
 	/* Saving */
-	bool		in_memory;		/* FILE is on tmpfs */
 	pid_t		saver;			/* 0: none */
 	feed_content saving;
 	uint64_t	saving_inode;
@@ -101,7 +100,7 @@ typedef struct list_file
  * file.c
  * ------------------------------------------------------------------------ */
 
-/* Finds out what is here, and keeps it from other followers. */
+/* Finds out what is here, and keeps it from other followers; *file is all zeros before. */
 extern bool file_open(list_file *file, const char *path);
 
 /*

@@ -16,10 +16,6 @@
 
 #define CHUNK ((size_t) 1024 * 1024)
 
-/* ------------------------------------------------------------------------
- * The new file
- * ------------------------------------------------------------------------ */
-
 static bool
 failed(list_file *file, const char *what)
 {
@@ -88,10 +84,6 @@ new_file_copy(list_file *file)
 	return (copied && parts_sum(made, &made->now.content.sum)) || failed(file, "fill");
 }
 
-/* ------------------------------------------------------------------------
- * It becomes FILE
- * ------------------------------------------------------------------------ */
-
 /* Of a file that is replaced; of a new one what the umask leaves. */
 static bool
 set_mode(const list_file *file)
@@ -111,9 +103,8 @@ set_mode(const list_file *file)
 static bool
 write_page(const list_file *file)
 {
-	uint8_t		page[FEED_PAGE];
+	uint8_t		page[FEED_PAGE] = {0};
 
-	memset(page, 0, sizeof page);
 	feed_table_write(&file->made.table, page);
 	feed_who_write(&file->made.who, page);
 	feed_now_write(&file->made.now, page + FEED_NOW_AT);

@@ -106,7 +106,7 @@ check_plan(const command_line *line, pull_plan *plan)
 static pull_plan
 read_plan(const command_line *line)
 {
-	pull_plan	plan;
+	pull_plan	plan = {0};
 	const command_option options[] = {
 		{"url", 0, option_text, &plan.url, 0, 0},
 		{"dsn", 0, option_dsn, &plan.dsn, 0, 0},
@@ -124,7 +124,6 @@ read_plan(const command_line *line)
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
 
-	memset(&plan, 0, sizeof plan);
 	read_options(line, options);
 	check_plan(line, &plan);
 	return plan;

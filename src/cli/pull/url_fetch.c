@@ -92,10 +92,6 @@ fetch(url_look *look, const feed_file *file, feed_kind kind, http_bytes *bytes)
 	return result;
 }
 
-/* ------------------------------------------------------------------------
- * Patches
- * ------------------------------------------------------------------------ */
-
 static led
 fetch_patch(url_look *look, const feed_file *file, feed_kind kind)
 {
@@ -142,10 +138,6 @@ url_patch(follower *f, const file_content *at, feed_patch *patch)
 	return ELSEWHERE;
 }
 
-/* ------------------------------------------------------------------------
- * Changes by day
- * ------------------------------------------------------------------------ */
-
 /* Adds those of a file that the manifest names. */
 static bool
 add_changes(url_look *look, const feed_file *file, const uint8_t *bytes, entry_list *entries)
@@ -181,10 +173,6 @@ url_changes(follower *f, bool all, entry_list *entries)
 	}
 	return LED;
 }
-
-/* ------------------------------------------------------------------------
- * Whole parts
- * ------------------------------------------------------------------------ */
 
 uint64_t
 url_length(const follower *f, uint32_t part)
