@@ -68,12 +68,17 @@ unlike((run('', 'status', '--json', 'www/users'))[1], qr/password|user=/, 'witho
 my $looks = says('looks');
 ok(wait_for(30, sub { says('looks') > $looks }), 'the status is written although nothing changes');
 ok(wait_for(90, sub { says('files') > 0 && says('bytes') > 0 }), 'files and bytes of the folder');
+my $active = q(SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bloomfilter export' AND state = 'active');
 foreach my $try ([ 'INSERT INTO users SELECT generate_series(2001, 5000)', 'full_files_long' ], [ 'TRUNCATE users', 'full_files_rebuild' ],
 	[ 'ALTER INDEX users_filter SET (n = 50000); REINDEX INDEX users_filter', 'full_files_geometry' ])
 {
 	my ($statement, $reason) = @$try;
 	my $before = says($reason);
+	# one look is to find all of it: none is under way while the exporter stands still
+	kill 'STOP', process_of('exporter');
+	wait_for(30, sub { slurp('/proc/' . process_of('exporter') . '/stat') =~ /\) T / && sql($active) eq '0' });
 	sql($statement);
+	kill 'CONT', process_of('exporter');
 	ok(wait_for(30, sub { says($reason) == $before + 1 }), "$statement: $reason");
 }
 my $reads = says('full_reads');
