@@ -159,11 +159,12 @@ read_file(int folder, const char *name, size_t most, size_t *length)
 	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	uint8_t    *bytes;
-	int			error = EFBIG;
+	int			error;
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t) st.st_size <= most)
+	error = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? EFBIG : EINVAL;
+	if (error == EFBIG && (uint64_t) st.st_size <= most)
 	{
 		*length = (size_t) st.st_size;
 		bytes = allocate(NULL, *length + 1, 1);

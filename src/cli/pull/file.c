@@ -7,10 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define LOCK_ENDING ".lock"
@@ -242,6 +244,8 @@ find(list_file *file)
 bool
 file_open(list_file *file, const char *path)
 {
+	struct statfs fs;
+
 	file->path = path;
 	file->folder = file->lock = file->kept.fd = file->made.fd = -1;
 	file->reason = "";
@@ -250,6 +254,7 @@ file_open(list_file *file, const char *path)
 		return complain("cannot read /proc/sys/kernel/random/boot_id, which tells what a file may be believed");
 	if (!open_folder(file, path) || !hold_lock(file))
 		return false;
+	file->in_memory = fstatfs(file->folder, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
 	file->save_began = file->check_due = monotonic_seconds();
 	unlinkat(file->folder, file->new_file, 0);
 	return find(file);

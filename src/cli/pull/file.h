@@ -87,6 +87,7 @@ typedef struct list_file
 	double		check_due;		/* when all of it is to be read again */
 
 	/* Saving */
+	bool		in_memory;		/* FILE is on tmpfs */
 	pid_t		saver;			/* 0: none */
 	feed_content saving;
 	uint64_t	saving_inode;

@@ -13,6 +13,9 @@
 
 #include "../../lib/libbloomfilter.h"
 
+/* An unconditional look so often: an ETag may stand for two manifests. */
+#define FULL_LOOK_SECONDS 60.0
+
 /* For a manifest, from the first byte asked to the last one read. */
 #define MANIFEST_SECONDS 30L
 
@@ -178,8 +181,8 @@ static bool
 ask(url_look *look, http_answer *answer)
 {
 	char	   *url = url_address(look, FEED_MANIFEST);
-	/* where something is wrong "unchanged" is no answer: an ETag may stand for two manifests */
-	bool		full = look->tag[0] == '\0' || look->f->file.state != FILE_MINE || look->f->file.lost || look->f->file.how.reason[0] != '\0';
+	bool		full = look->tag[0] == '\0' || look->f->file.state != FILE_MINE || look->f->file.lost ||
+		look->f->file.how.failures > 0 || monotonic_seconds() - look->full_look >= FULL_LOOK_SECONDS;
 	http_bytes	bytes = {.fd = -1};
 	bool		well;
 
@@ -190,6 +193,7 @@ ask(url_look *look, http_answer *answer)
 		compare_clocks(look, answer);
 	if (well && answer->status != 304)
 	{
+		look->full_look = monotonic_seconds();
 		look->tag[0] = '\0';
 		well = use_manifest(look, &bytes, answer);
 		if (well && !look->f->no_news && !look->f->differs)

@@ -135,6 +135,7 @@ typedef struct url_look
 	http_client *client;
 	feed_manifest manifest;		/* the last one that was taken */
 	char		tag[256];
+	double		full_look;		/* the last one without a condition */
 	int64_t		clock;			/* seconds that this host's is ahead of the server's; 0: a minute at most */
 	uint64_t	true_by;		/* the time that counts for expiry, at the last answer */
 	uint64_t	serial;			/* of the newest manifest, ... */

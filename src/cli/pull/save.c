@@ -2,9 +2,9 @@
  * save.c
  *	  Saving FILE, so that what a boot leaves of it can be believed.
  *
- * A child syncs, as a disk that hangs must not stop the looks; on tmpfs that is done at once.
- * A file system may drop what it could not write, and say so once: after that nothing is
- * believed of the file, and it is never synced again.
+ * A child syncs, as a disk that hangs must not stop the looks.  A file system may drop what
+ * it could not write, and say so once: after that nothing is believed of the file, and it
+ * is never synced again.
  */
 #include "file.h"
 
@@ -71,7 +71,7 @@ check_saver(list_file *file)
 static bool
 is_needed(const list_file *file)
 {
-	return file->state == FILE_MINE && !file->lost && file->writes % 2 == 0 &&
+	return file->state == FILE_MINE && !file->in_memory && !file->lost && file->writes % 2 == 0 &&
 		file->kept.now.content.serial != file->saved;
 }
 
