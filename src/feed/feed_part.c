@@ -8,29 +8,19 @@
 
 #include "bf_bits.h"
 #include "bf_estimate.h"
-#include "bf_exact.h"
-#include "bf_format.h"
 #include "bf_hash.h"
 
-static void
-describe(const bf_shape *shape, const uint8_t *bytes, feed_part *part)
+/* What a header says that was read with this status; or why it is not valid. */
+static const char *
+take(bf_status status, const bf_shape *shape, const uint8_t *bytes, feed_part *part)
 {
-	const bf_header *header = &shape->level[0];
-	unsigned	i;
-
+	if (status != BF_OK)
+		return bf_status_text(status);
 	memset(part, 0, sizeof *part);
-	part->levels = shape->levels;
+	part->shape = *shape;
 	memcpy(part->header, bytes, feed_front(part));
 	part->length = bf_shape_bytes(shape) - feed_before(part);
-	for (i = 0; i < part->levels; i++)
-	{
-		part->level[i].at = feed_front(part) - feed_before(part) + bf_shape_offset(shape, i);
-		part->level[i].blocks = shape->level[i].blocks;
-		part->level[i].log2_block_bits = shape->level[i].log2_block_bits;
-	}
-	part->part = header->part;
-	part->parts = header->parts;
-	part->bits_set = header->bits_set;
+	return NULL;
 }
 
 bool
@@ -49,70 +39,48 @@ feed_part_read(const uint8_t *bytes, uint64_t there, feed_part *part)
 {
 	bool		exact = there >= FEED_HEADER_BYTES && bf_format_version(bytes) == BF_EXACT_VERSION;
 	bf_status	status = BF_BAD_LENGTH;
-	bf_shape	shape;
+	bf_shape	shape = {0};
 
 	if (there >= (exact ? FEED_FRONT_BYTES : FEED_HEADER_BYTES))
 		status = bf_any_read(bytes, bf_any_length(bytes), &shape);
-	if (status != BF_OK)
-		return bf_status_text(status);
-	describe(&shape, bytes, part);
-	return NULL;
+	return take(status, &shape, bytes, part);
 }
 
 const char *
 feed_part_check(const uint8_t *filter, uint64_t length, feed_part *part)
 {
-	bf_shape	shape;
-	bf_status	status = bf_any_parse(filter, length, NULL, &shape);
+	bf_shape	shape = {0};
 
-	if (status != BF_OK)
-		return bf_status_text(status);
-	describe(&shape, filter, part);
-	return NULL;
-}
-
-/* The levels of a part that was read: it can't fail. */
-static bf_shape
-shape_of(const feed_part *part)
-{
-	bf_shape	shape;
-
-	memset(&shape, 0, sizeof shape);
-	(void) bf_any_read(part->header, feed_before(part) + part->length, &shape);
-	return shape;
+	return take(bf_any_parse(filter, length, NULL, &shape), &shape, filter, part);
 }
 
 void
 feed_part_strip(feed_part *part)
 {
-	bf_header	header = shape_of(part).level[0];
+	bf_header  *header = &part->shape.level[0];
 
 	if (feed_is_exact(part))
 		return;
-	header.bits_set = 0;
-	header.checksum = 0;
-	bf_header_copy(&header, part->header);
-	part->bits_set = 0;
+	header->bits_set = 0;
+	header->checksum = 0;
+	bf_header_copy(header, part->header);
 }
 
 bool
 feed_part_is_stripped(const feed_part *part)
 {
-	const bf_header header = shape_of(part).level[0];
-
-	return feed_is_exact(part) || (header.bits_set == 0 && header.checksum == 0);
+	return feed_is_exact(part) || (part->shape.level[0].bits_set == 0 && part->shape.level[0].checksum == 0);
 }
 
 void
 feed_part_seal(feed_part *part, const uint8_t *body)
 {
-	bf_header	header = shape_of(part).level[0];
+	bf_header  *header = &part->shape.level[0];
 
 	if (feed_is_exact(part))
 		return;
-	header.bits_set = bf_count_bits(body, part->length, NULL);
-	bf_header_write(&header, body, NULL, part->header);
-	part->bits_set = header.bits_set;
+	header->bits_set = bf_count_bits(body, part->length, NULL);
+	bf_header_write(header, body, NULL, part->header);
 }
 
 void
@@ -128,15 +96,13 @@ feed_part_take(feed_part *part, const uint8_t *header)
 bool
 feed_part_fits(const feed_part *a, const feed_part *b)
 {
-	bf_shape	one = shape_of(a);
-	bf_shape	other = shape_of(b);
-	bool		fits = one.levels == other.levels;
+	bool		fits = a->shape.levels == b->shape.levels;
 	unsigned	i;
 
-	for (i = 0; i < one.levels && fits; i++)
+	for (i = 0; i < a->shape.levels && fits; i++)
 	{
-		const bf_header *x = &one.level[i];
-		const bf_header *y = &other.level[i];
+		const bf_header *x = &a->shape.level[i];
+		const bf_header *y = &b->shape.level[i];
 
 		fits = x->probes == y->probes && x->log2_block_bits == y->log2_block_bits && x->blocks == y->blocks &&
 			x->seed == y->seed && x->part == y->part && x->parts == y->parts && x->key_type == y->key_type;
@@ -162,13 +128,12 @@ feed_part_is(const feed_part *filter, const feed_part *here, const uint8_t *body
 void
 feed_part_figures(const feed_part *part, feed_figures *figures)
 {
-	bf_header	header = shape_of(part).level[0];
+	const bf_header *header = &part->shape.level[0];
 
-	header.bits_set = part->bits_set;
-	figures->n = header.capacity;
-	figures->p = header.rate;
-	figures->keys = bf_estimate_keys(&header);
-	figures->rate = bf_estimate_rate(&header);
+	figures->n = header->capacity;
+	figures->p = header->rate;
+	figures->keys = bf_estimate_keys(header);
+	figures->rate = bf_estimate_rate(header);
 }
 
 /* ------------------------------------------------------------------------

@@ -2,8 +2,7 @@
  * feed_part.h
  *	  A part of a list: its header and where its blocks lie.
  *
- * Programs that follow lists include no header of the core; this is what they know
- * of a filter.
+ * Programs that follow lists know of a filter what is here.
  */
 #ifndef FEED_PART_H
 #define FEED_PART_H
@@ -12,21 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bf_exact.h"
+
 /* Versions of FORMAT.md that are read here, as people see them. */
 #define FEED_FORMATS "1, 2"
 
-#define FEED_HEADER_BYTES 64
-#define FEED_MOST_LEVELS 3
+#define FEED_HEADER_BYTES BF_HEADER_BYTES
 
 /* Header and directory of an exact part: no filter is shorter. */
-#define FEED_FRONT_BYTES 128
-
-typedef struct feed_level
-{
-	uint64_t	at;				/* of its blocks, in the part's body */
-	uint32_t	blocks;
-	unsigned	log2_block_bits;
-} feed_level;
+#define FEED_FRONT_BYTES BF_EXACT_HEADER_BYTES
 
 /*
  * A part's body is what the sum and patches are about: the blocks of a plain part, and of an
@@ -35,19 +28,15 @@ typedef struct feed_level
 typedef struct feed_part
 {
 	uint8_t		header[FEED_FRONT_BYTES];	/* of a plain part FEED_HEADER_BYTES are used */
+	bf_shape	shape;			/* what it says; bits set may be those of now.  No levels: it isn't known yet */
 	uint64_t	at;				/* in a file of parts */
 	uint64_t	length;			/* of the body */
-	unsigned	levels;			/* 1, of an exact part 3; 0: its header isn't known yet */
-	feed_level	level[FEED_MOST_LEVELS];
-	uint32_t	part;
-	uint32_t	parts;
-	uint64_t	bits_set;		/* of level 1, as the header says */
 } feed_part;
 
 static inline bool
 feed_is_exact(const feed_part *part)
 {
-	return part->levels > 1;
+	return part->shape.levels > 1;
 }
 
 /* Bytes of header[] that are used; of them in front of the body; and where that begins in a file. */
@@ -67,6 +56,13 @@ static inline uint64_t
 feed_body_at(const feed_part *part)
 {
 	return part->at + feed_before(part);
+}
+
+/* Where the blocks of a level, from 0 on, begin in the body. */
+static inline uint64_t
+feed_level_at(const feed_part *part, unsigned level)
+{
+	return feed_front(part) - feed_before(part) + bf_shape_offset(&part->shape, level);
 }
 
 /* Whether any of a list's parts is exact: then no bit of it may be set by itself. */

@@ -158,15 +158,15 @@ read_header(walk *w, heading *s)
 static bool
 is_of_part(const walk *w, uint32_t part)
 {
-	const feed_part *was = &w->parts[part];
+	const bf_shape *was = &w->parts[part].shape;
+	const bf_shape *now = &w->part.shape;
 	unsigned	i;
 
 	for (i = 0; i < was->levels; i++)
-		if (w->part.level[i].blocks != was->level[i].blocks ||
-			w->part.level[i].log2_block_bits != was->level[i].log2_block_bits)
+		if (now->level[i].blocks != was->level[i].blocks || now->level[i].log2_block_bits != was->level[i].log2_block_bits)
 			return false;
-	return w->part.levels == was->levels && w->part.part == part && w->part.parts == w->count &&
-		(feed_is_exact(was) || w->part.bits_set == 0);
+	return now->levels == was->levels && now->level[0].part == part && now->level[0].parts == w->count &&
+		(was->levels > 1 || now->level[0].bits_set == 0);
 }
 
 /* Whether a section is of a level of the list, and where its blocks lie then. */
@@ -182,8 +182,8 @@ is_of_list(walk *w, heading *s, unsigned level)
 		return false;
 	if (w->kind == FEED_SET)
 		part = &w->parts[s->part];
-	s->first = part->level[level].at * 8;
-	return s->width == part->level[level].log2_block_bits && s->blocks == part->level[level].blocks;
+	s->first = feed_level_at(part, level) * 8;
+	return s->width == part->shape.level[level].log2_block_bits && s->blocks == part->shape.level[level].blocks;
 }
 
 static bool
@@ -199,7 +199,7 @@ read_section(walk *w, heading *s)
 		!read_byte(w, &s->gap_width) || !read_byte(w, &s->count_width))
 		return false;
 	s->part = (uint32_t) part;
-	w->next_level = w->kind == FEED_FLIP && level < w->part.levels ? level : 0;
+	w->next_level = w->kind == FEED_FLIP && level < w->part.shape.levels ? level : 0;
 	w->next_part = s->part + (w->next_level == 0);
 	return s->gap_width <= FEED_MOST_RICE && s->count_width <= FEED_MOST_RICE &&
 		s->touched <= s->blocks && (s->touched > 0 || w->kind == FEED_FLIP) && is_of_list(w, s, level - 1);

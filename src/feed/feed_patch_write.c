@@ -74,7 +74,8 @@ typedef struct touched
 /* Where a look through the changes of a part's level is. */
 typedef struct cursor
 {
-	const feed_level *level;
+	const bf_header *level;
+	uint64_t	at;				/* of its blocks, in the bodies */
 	const feed_change *change;
 	size_t		done;			/* of the positions */
 	uint64_t	block;			/* the next one to be looked at */
@@ -97,12 +98,12 @@ next_listed(cursor *c, touched *t)
 static bool
 next_different(cursor *c, touched *t)
 {
-	size_t		bytes = (size_t) 1 << (c->level->log2_block_bits - 3);
+	size_t		bytes = (size_t) bf_block_bytes(c->level);
 
 	for (; c->block < c->level->blocks; c->block++)
 	{
-		const uint8_t *before = c->change->before + c->level->at + c->block * bytes;
-		const uint8_t *after = c->change->after + c->level->at + c->block * bytes;
+		const uint8_t *before = c->change->before + c->at + c->block * bytes;
+		const uint8_t *after = c->change->after + c->at + c->block * bytes;
 		uint32_t	at;
 		uint64_t	differ;
 
@@ -132,10 +133,9 @@ typedef struct totals
 } totals;
 
 static totals
-count_level(const feed_level *level, const feed_change *change)
+count_touched(cursor c)
 {
 	totals		all = {0, 0, 0};
-	cursor		c = {level, change, 0, 0};
 	touched		t;
 
 	while (next_touched(&c, &t))
@@ -178,7 +178,7 @@ write_heading(uint8_t *bytes, feed_patch_kind kind, const feed_part *part, unsig
 	uint8_t    *at = bytes;
 	feed_part	header = *part;
 
-	at = write_varint(at, part->part);
+	at = write_varint(at, part->shape.level[0].part);
 	*at++ = (uint8_t) (level + 1);
 	if (kind == FEED_FLIP && level == 0)
 	{
@@ -186,8 +186,8 @@ write_heading(uint8_t *bytes, feed_patch_kind kind, const feed_part *part, unsig
 		memcpy(at, header.header, feed_front(part));
 		at += feed_front(part);
 	}
-	*at++ = (uint8_t) part->level[level].log2_block_bits;
-	at = write_varint(at, part->level[level].blocks);
+	*at++ = part->shape.level[level].log2_block_bits;
+	at = write_varint(at, part->shape.level[level].blocks);
 	at = write_varint(at, blocks);
 	*at++ = (uint8_t) gap_width;
 	*at++ = (uint8_t) count_width;
@@ -199,13 +199,12 @@ static size_t
 write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, unsigned number,
 			  const feed_change *change, uint64_t *positions)
 {
-	const feed_level *level = &part->level[number];
-	totals		all = count_level(level, change);
+	cursor		c = {&part->shape.level[number], feed_level_at(part, number), change, 0, 0};
+	totals		all = count_touched(c);
 	unsigned	gap_width = all.touched == 0 ? 0 : feed_rice_width(all.gaps, all.touched);
 	unsigned	count_width = all.touched == 0 ? 0 : feed_rice_width(all.positions - all.touched, all.touched);
 	uint8_t		heading[HEADING_BYTES];
 	size_t		length;
-	cursor		c = {level, change, 0, 0};
 	uint64_t	next = 0;
 	feed_bit_writer w;
 	touched		t;
@@ -221,7 +220,7 @@ write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, unsigned
 	{
 		feed_rice_write(&w, gap_width, t.block - next);
 		feed_rice_write(&w, count_width, t.count - 1);
-		write_block(&w, &t, level->log2_block_bits);
+		write_block(&w, &t, c.level->log2_block_bits);
 		next = t.block + 1;
 	}
 	return length + feed_bits_flush(&w);
@@ -243,7 +242,7 @@ feed_patch_write(const feed_patch *patch, const feed_part *parts, const feed_cha
 	uint32_t	i;
 
 	for (i = 0; i < count; i++)
-		for (level = 0; level < parts[i].levels; level++)
+		for (level = 0; level < parts[i].shape.levels; level++)
 			length += write_section(bytes != NULL ? bytes + length : NULL, patch->kind, &parts[i], level, &changes[i], &positions);
 	if (bytes == NULL)
 		return length;

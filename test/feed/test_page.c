@@ -77,6 +77,12 @@ same_content(const feed_content *a, const feed_content *b)
 		memcmp(a->digest, b->digest, FEED_DIGEST_BYTES) == 0;
 }
 
+static bool
+same_part(const feed_part *a, const feed_part *b)
+{
+	return a->at == b->at && a->length == b->length && feed_part_fits(a, b) && memcmp(a->header, b->header, FEED_HEADER_BYTES) == 0;
+}
+
 static void
 test_who(void)
 {
@@ -88,7 +94,7 @@ test_who(void)
 
 	ok(feed_who_read(file, who.length, &read) == NULL && memcmp(&read, &who, sizeof who) == 0,
 	   "who is read as it was written");
-	ok(read_parts(&read, file, seen) && memcmp(seen, parts, sizeof parts) == 0,
+	ok(read_parts(&read, file, seen) && same_part(&seen[0], &parts[0]) && same_part(&seen[1], &parts[1]),
 	   "parts lie where feed_lay_out put them");
 	same((long long) who.length, 4096 + 2 * 4096 + 64 + 70 * 64, "the length of two parts");
 	for (bit = 0; bit < FEED_WHO_BYTES * 8; bit++)

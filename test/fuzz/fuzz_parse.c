@@ -163,7 +163,7 @@ carry(const bf_shape *exact, const uint8_t *bytes, size_t length)
 	feed_part	part;
 
 	demand(feed_part_check(bytes, length, &part) == NULL && feed_is_exact(&part) && part.length == length &&
-		   part.level[2].at == BF_EXACT_HEADER_BYTES + bf_shape_offset(exact, 2));
+		   feed_level_at(&part, 2) == BF_EXACT_HEADER_BYTES + bf_shape_offset(exact, 2));
 	feed_part_strip(&part);
 	demand(memcmp(part.header, bytes, FEED_FRONT_BYTES) == 0 && feed_part_fits(&part, &part));
 }

@@ -165,7 +165,7 @@ repair(uint8_t *bytes, size_t length)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (parts[0].levels == 0)
+	if (parts[0].shape.levels == 0)
 	{
 		make_parts();
 		make_exact_parts();

@@ -34,8 +34,8 @@ image_create(list_image *image, const feed_part *parts, uint8_t *const *filters,
 	{
 		image->parts[i] = parts[i];
 		feed_part_strip(&image->parts[i]);
-		image->parts[i].bits_set = filters != NULL ? parts[i].bits_set : 0;
-		image->sum += feed_sum_header(parts[i].part, parts[i].header);
+		image->parts[i].shape.level[0].bits_set = filters != NULL ? parts[i].shape.level[0].bits_set : 0;
+		image->sum += feed_sum_header(parts[i].shape.level[0].part, parts[i].header);
 		image->filters[i] = filters != NULL ? filters[i] : zeros(feed_before(&parts[i]) + (size_t) parts[i].length, 1);
 		image->bodies[i] = image->filters[i] + feed_before(&parts[i]);
 		/* none has come into the sum yet */
@@ -61,7 +61,7 @@ image_read(list_image *image, uint32_t count, filter_getter get, void *state, ui
 		problem = get(state, i, &filters[i], &length);
 		if (problem == NULL)
 			problem = feed_part_check(filters[i], length, &parts[i]);
-		if (problem == NULL && (parts[i].part != i || parts[i].parts != count))
+		if (problem == NULL && (parts[i].shape.level[0].part != i || parts[i].shape.level[0].parts != count))
 			problem = "another part";
 	}
 	if (problem == NULL)
@@ -187,7 +187,7 @@ set_bits(list_image *image, uint32_t part, uint64_t byte, unsigned fresh, bool n
 	for (bit = 0; bit < 8; bit++)
 		if (fresh >> bit & 1)
 		{
-			image->parts[part].bits_set++;
+			image->parts[part].shape.level[0].bits_set++;
 			if (note)
 				image_note(image, part, byte * 8 + bit);
 		}

@@ -249,7 +249,7 @@ image_has_part(void *state, const feed_part *part)
 {
 	const list_image *image = state;
 
-	return part->parts == image->count && feed_part_is(part, &image->parts[part->part], image->bodies[part->part]);
+	return part->shape.level[0].parts == image->count && feed_part_is(part, &image->parts[part->shape.level[0].part], image->bodies[part->shape.level[0].part]);
 }
 
 /* What the folder has, which the next look goes on from. */

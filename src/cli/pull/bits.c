@@ -27,14 +27,14 @@ part_sum(int fd, const feed_part *part, uint8_t *chunk, uint64_t *sum)
 		errno = EIO;
 		return false;
 	}
-	*sum += feed_sum_header(part->part, header);
+	*sum += feed_sum_header(part->shape.level[0].part, header);
 	for (at = 0; at < part->length; at += CHUNK)
 	{
 		size_t		length = part->length - at < CHUNK ? (size_t) (part->length - at) : CHUNK;
 
 		if (!read_all(fd, chunk, length, feed_body_at(part) + at))
 			return false;
-		*sum += feed_sum(part->part, at / FEED_PIECE, chunk, length);
+		*sum += feed_sum(part->shape.level[0].part, at / FEED_PIECE, chunk, length);
 	}
 	return true;
 }
@@ -60,7 +60,7 @@ parts_sum(const file_content *of, uint64_t *sum)
 static uint64_t
 sum_of_piece(const file_bits *bits, const feed_part *part)
 {
-	return feed_sum(part->part, bits->at / FEED_PIECE, bits->bytes, bits->length);
+	return feed_sum(part->shape.level[0].part, bits->at / FEED_PIECE, bits->bytes, bits->length);
 }
 
 bool

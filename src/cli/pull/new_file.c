@@ -53,7 +53,7 @@ new_file_begin(list_file *file, const feed_part *parts, uint32_t count)
 bool
 new_file_header(list_file *file, const feed_part *part)
 {
-	feed_part  *to = &file->made.parts[part->part];
+	feed_part  *to = &file->made.parts[part->shape.level[0].part];
 	uint64_t	at = to->at;
 
 	*to = *part;

@@ -109,7 +109,7 @@ decide(answer *a)
 	a->decided = true;
 	if (a->parts == NULL)
 		return s->token != NULL ? true : refuse_answer("no headers");
-	if (a->parts[0].parts != a->count)
+	if (a->parts[0].shape.level[0].parts != a->count)
 		return refuse_answer("parts are missing");
 	a->other = image->count == 0 || s->news.build != a->build || !image_fits(image, a->parts, a->count);
 	/* a standby that has not come to the rebuild yet, or to its keys */
@@ -140,8 +140,8 @@ take_blocks(answer *a, const PGresult *row)
 	if (part < 0 || part >= (int64_t) image->count)
 		return refuse_answer("a part that there is not");
 	of = &image->parts[part];
-	block_bytes = of->length / of->level[0].blocks;
-	if (block < 0 || block >= (int64_t) of->level[0].blocks || length % block_bytes != 0 ||
+	block_bytes = of->length / of->shape.level[0].blocks;
+	if (block < 0 || block >= (int64_t) of->shape.level[0].blocks || length % block_bytes != 0 ||
 		length > of->length - (uint64_t) block * block_bytes)
 		return refuse_answer("blocks beyond the filter's end");
 	if (a->parts != NULL)
@@ -181,7 +181,7 @@ fill_whole(answer *a)
 
 	source_fill(s, &a->whole, a->other, WHOLE_REBUILD);
 	for (i = 0; i < a->whole.count; i++)
-		more |= s->news.image.parts[i].bits_set != a->whole.parts[i].bits_set;
+		more |= s->news.image.parts[i].shape.level[0].bits_set != a->whole.parts[i].shape.level[0].bits_set;
 	*united = !more ? 0 : *united != 0 ? *united : time_now();
 }
 

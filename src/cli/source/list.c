@@ -118,7 +118,7 @@ read_header(const PGresult *headers, uint32_t part, feed_part *header)
 	const char *problem = feed_part_read((const uint8_t *) PQgetvalue(headers, (int) part, 0),
 										 (uint64_t) PQgetlength(headers, (int) part, 0), header);
 
-	if (problem == NULL && (header->part != part || header->parts != (uint32_t) PQntuples(headers)))
+	if (problem == NULL && (header->shape.level[0].part != part || header->shape.level[0].parts != (uint32_t) PQntuples(headers)))
 		problem = "another part";
 	return problem;
 }
@@ -195,7 +195,7 @@ is_superset(const list_image *image, const list_image *whole)
 	if (image->count == 0 || feed_are_exact(whole->parts, whole->count) || !image_fits(image, whole->parts, whole->count))
 		return false;
 	for (i = 0; i < whole->count; i++)
-		bits += whole->parts[i].bits_set - image->parts[i].bits_set;
+		bits += whole->parts[i].shape.level[0].bits_set - image->parts[i].shape.level[0].bits_set;
 	if (bits > image_bytes(image) / SOURCE_PATCH_SHARE)
 		return false;
 	for (i = 0; i < whole->count; i++)
