@@ -35,7 +35,7 @@ ask_key(const bloomfilter *filter, uint64_t hash, const void *bytes, size_t leng
 
 	if (!lbf_has_changes(filter))
 		return lbf_ask_hash(filter, hash);
-	lbf_fetch_change(&filter->changes, hash);
+	lbf_fetch_change(filter, hash);
 	answer = lbf_ask_hash(filter, hash);
 	state = lbf_change_of(filter, hash, bytes, length);
 	if (state == FEED_UNCHANGED)

@@ -21,21 +21,19 @@ lbf_has_changes(const bloomfilter *filter)
 
 /* Fetches what lbf_change_of reads of most keys. */
 static inline void
-lbf_fetch_change(const lbf_changes *changes, uint64_t hash)
+lbf_fetch_change(const bloomfilter *filter, uint64_t hash)
 {
-	if (changes->slots != NULL)
-		__builtin_prefetch(changes->slots + feed_bit_at(hash, changes->log2_slots));
+	if (filter->changes.slots != NULL)
+		__builtin_prefetch(filter->changes.slots + feed_bit_at(hash, filter->who.log2_slots));
 }
 
 /* What the table of such a filter says of a key. */
 static inline uint64_t
 lbf_change_of(const bloomfilter *filter, uint64_t hash, const void *key, size_t length)
 {
-	const lbf_changes *changes = &filter->changes;
-
-	if (changes->slots == NULL)
+	if (filter->changes.slots == NULL)
 		return FEED_DAMAGED;
-	return feed_table_ask(changes->slots, changes->log2_slots, hash, key, length);
+	return feed_table_ask(filter->changes.slots, filter->who.log2_slots, hash, key, length);
 }
 
 /* An array of keys in one of the forms that callers have them in. */

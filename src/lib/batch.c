@@ -145,7 +145,7 @@ ask_batch(const bloomfilter *filter, const lbf_keys *keys, size_t count,
 
 		length = lbf_hash_keys(keys, start, length, filter->key_type, filter->seed, hashes, &code);
 		for (i = 0; changes && i < length; i++)
-			lbf_fetch_change(&filter->changes, hashes[i]);
+			lbf_fetch_change(filter, hashes[i]);
 		ask_code = ask_hashes(filter, hashes, length, found + start, &done);
 		if (changes && ask_code == BLOOMFILTER_OK)
 			ask_code = take_changes(filter, keys, start, hashes, found, &done);

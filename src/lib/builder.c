@@ -14,7 +14,7 @@
 #include "bf_hashlist.h"
 #include "bf_sizing.h"
 
-/* Hashes that a list begins with: a page of memory. */
+/* Hashes that a list begins with: a page of memory.  Half of it has room for a chunk. */
 #define FIRST_HASHES 512
 
 typedef struct lbf_hashes
@@ -125,23 +125,15 @@ bloomfilter_builder_free(bloomfilter_builder *builder)
 	free(builder);
 }
 
-/* Makes room for more hashes, first by dropping repeats. */
+/* Makes room for a chunk of hashes, first by dropping repeats. */
 static bool
-grow_list(lbf_hashes *list, size_t more)
+grow_list(lbf_hashes *list)
 {
-	size_t		room = list->room;
+	size_t		room = list->room == 0 ? FIRST_HASHES : list->room * 2;
 	uint64_t   *larger;
 
-	if (more <= room - list->count)
-		return true;
 	list->count = bf_hashlist_unique(list->hashes, list->count, NULL);
-	while (room - list->count < more || list->count > room / 2)
-	{
-		if (room > SIZE_MAX / sizeof *larger / 2)
-			return false;
-		room = room == 0 ? FIRST_HASHES : room * 2;
-	}
-	if (room == list->room)
+	if (list->count < list->room / 2)
 		return true;
 	larger = realloc(list->hashes, room * sizeof *larger);
 	if (larger == NULL)
@@ -181,7 +173,7 @@ add_to_set(bloomfilter *filter, uint32_t type, const uint64_t *hashes, size_t co
 static bool
 add_to_list(lbf_hashes *list, const uint64_t *hashes, size_t count)
 {
-	if (!grow_list(list, count))
+	if (count > list->room - list->count && !grow_list(list))
 		return false;
 	memcpy(list->hashes + list->count, hashes, count * sizeof hashes[0]);
 	list->count += count;

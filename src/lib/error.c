@@ -55,15 +55,10 @@ bloomfilter_strerror(int code)
 static void
 write_detail(char *line, size_t size, const char *subject, const char *text)
 {
-	size_t		length = strlen(subject);
-	size_t		used = strlen(text) + sizeof "...: ";
-	size_t		cut = 0;
+	size_t		length = strlen(subject) + strlen(text) + sizeof "...: ";
+	size_t		cut = length > size ? length - size : 0;
 
-	if (length == 0)
-		subject = "\"\"";
-	else if (used + length > size)
-		cut = used < size ? used + length - size : length;
-	snprintf(line, size, "%s%s: %s", cut > 0 ? "..." : "", subject + cut, text);
+	snprintf(line, size, "%s%s: %s", cut > 0 ? "..." : "", subject[0] == '\0' ? "\"\"" : subject + cut, text);
 }
 
 int

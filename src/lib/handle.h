@@ -50,7 +50,6 @@ typedef struct lbf_changes
 {
 	const uint8_t *page;		/* which counts them; NULL: there are none in this file */
 	const uint8_t *slots;		/* NULL: there is no table */
-	unsigned	log2_slots;
 	lbf_bytes	copy;			/* of both, if the file isn't mapped */
 } lbf_changes;
 
@@ -64,8 +63,9 @@ struct bloomfilter
 	uint64_t	seed;
 	struct stat stamp;			/* of the file that it was opened from; all 0 if none */
 	int			fd;				/* of that file, if it was copied; else -1 */
-	lbf_told	told;			/* what its page of facts says, if it has one, ... */
-	uint64_t	who;			/* ... and the checksum of who there */
+	feed_who	who;			/* what its page of facts says, if it has one; else of one part alone */
+	uint64_t	who_checksum;
+	lbf_told	told;
 	lbf_bytes	mapped;			/* all of the file, in which the parts lie then */
 	const uint8_t *page;		/* of facts, in mapped: headers say nothing of the bits then; or NULL */
 	bool		uncounted;		/* and nobody wants them counted */
@@ -149,15 +149,14 @@ extern int	lbf_key_check(int type, const void *bytes, size_t *length,
  * parts that were written
  * ------------------------------------------------------------------------ */
 
-/* What the page says that may be believed of the file with this stamp. */
-extern lbf_told lbf_page_told(const uint8_t *page, const feed_who *who, const struct stat *stamp);
+/* Sets what the page of a file says that may be believed, by who and stamp of its handle. */
+extern void lbf_page_tell(bloomfilter *filter, const uint8_t *page);
 
 /*
  * Checks the bits of a file's parts, as flags say, and gives copied ones whole headers.  Of exact
  * ones there is more to be checked.
  */
-extern int	lbf_page_check(bloomfilter *filter, const feed_who *who, unsigned flags, const char *path,
-						   bloomfilter_detail *detail);
+extern int	lbf_page_check(bloomfilter *filter, unsigned flags, const char *path, bloomfilter_detail *detail);
 
 /*
  * A part as it is at this moment: bits are counted, its checksum is made.  An exact one never
@@ -174,6 +173,9 @@ extern uint64_t lbf_part_sum(const lbf_part *part);
 /* ------------------------------------------------------------------------
  * status.c: which file a path is
  * ------------------------------------------------------------------------ */
+
+/* Microseconds by a clock of clock_gettime. */
+extern int64_t lbf_clock(int clock);
 
 /* The stamp of a path at which filter, which may be gone, was opened before. */
 extern int	lbf_stamp_path(const char *path, const bloomfilter *filter, struct stat *stamp,

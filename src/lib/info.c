@@ -100,7 +100,7 @@ fill_sum(const bloomfilter *filter, bloomfilter_info *sum)
 	if (filter->changes.page != NULL)
 		sum->changes = feed_load(filter->changes.page, FEED_TABLE_COUNT);
 	if (filter->changes.slots != NULL)
-		sum->slots = (uint64_t) 1 << filter->changes.log2_slots;
+		sum->slots = (uint64_t) 1 << filter->who.log2_slots;
 	sum->open_parts = filter->open_parts;
 	sum->fill = (double) sum->bits_set / (double) sum->total_bits;
 	sum->estimated_rate /= filter->open_parts;

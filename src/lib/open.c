@@ -26,9 +26,7 @@ typedef struct opening
 	int			fd;
 	uint64_t	length;
 	unsigned	flags;
-	bool		paged;			/* it begins with a page of facts, and this says: */
-	feed_who	who;
-	const uint8_t *page;
+	bool		paged;			/* it begins with a page of facts */
 	bloomfilter_detail *detail;
 } opening;
 
@@ -89,44 +87,39 @@ map(bloomfilter *filter, const opening *o)
  * Parts
  * ------------------------------------------------------------------------ */
 
-/* What a part says of itself, of so many bytes of the file that are left. */
+/* What a part says of itself, which begins at a byte; in a file of parts, where the next one begins is in *at then. */
 static int
-read_header(const opening *o, uint64_t at, uint64_t left, lbf_part *part)
+read_header(const bloomfilter *filter, const opening *o, uint32_t number, uint64_t *at, lbf_part *part)
 {
 	uint8_t		bytes[BF_EXACT_HEADER_BYTES] = {0};
-	size_t		there = left < sizeof bytes ? (size_t) left : sizeof bytes;
-	uint64_t	length = left;
+	uint64_t	left = *at < o->length ? o->length - *at : 0;
+	feed_part	head;
 	bf_status	status;
-	int			code = read_at(o, bytes, there, at);
+	int			code = read_at(o, bytes, left < sizeof bytes ? (size_t) left : sizeof bytes, *at);
 
-	/* no filter is shorter: its smallest block has 64 bytes */
-	if (code == BLOOMFILTER_OK && o->paged && there < sizeof bytes)
-		code = wrong_length(o);
 	if (code != BLOOMFILTER_OK)
 		return code;
 	if (o->paged)
-		length = bf_any_length(bytes);
-	status = bf_any_read(bytes, length, &part->shape);
-	/* of a filter alone this rule comes after the one that needs the blocks */
-	if (status != BF_OK && (o->paged || status != BF_BAD_EMPTY))
-		return lbf_fail_format(o->detail, status, o->path, bytes);
-	if (length > left)
-		return wrong_length(o);
-	if (o->paged && part->shape.levels == 1 && (part->shape.level[0].bits_set != 0 || part->shape.level[0].checksum != 0))
-		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "a part's header says of its bits what changes");
-	part->bytes.length = (size_t) length;
-	return BLOOMFILTER_OK;
+	{
+		if (!feed_who_part(&filter->who, number, bytes, at, &head))
+			return lbf_fail(o->detail, BLOOMFILTER_ERR_SET, o->path);
+		part->shape = head.shape;
+		part->bytes.length = (size_t) (feed_before(&head) + head.length);
+		return BLOOMFILTER_OK;
+	}
+	part->bytes.length = (size_t) left;
+	status = bf_any_read(bytes, left, &part->shape);
+	/* this rule comes after the one that needs the blocks */
+	return status == BF_OK || status == BF_BAD_EMPTY ? BLOOMFILTER_OK : lbf_fail_format(o->detail, status, o->path, bytes);
 }
 
-/* That a part is the one of this number, and like those before it. */
+/* That a part is like those before it. */
 static int
-check_member(bloomfilter *filter, uint32_t number, const opening *o)
+check_member(bloomfilter *filter, const lbf_part *part, const opening *o)
 {
-	const bf_header *header = &filter->part[number].shape.level[0];
+	const bf_header *header = &part->shape.level[0];
 
-	if (header->part != number || header->parts != filter->open_parts)
-		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "a part is in another one's place");
-	if (filter->part[number].shape.levels != filter->part[0].shape.levels)
+	if (part->shape.levels != filter->part[0].shape.levels)
 		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "some parts are exact and some are not");
 	if (header->seed != filter->part[0].shape.level[0].seed)
 		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "parts have different seeds");
@@ -154,46 +147,41 @@ take_bytes(const bloomfilter *filter, const opening *o, uint64_t at, lbf_part *p
 static int
 take_parts(bloomfilter *filter, const opening *o)
 {
-	uint64_t	at = 0;
+	uint64_t	next = o->paged ? FEED_PAGE : 0;
 	uint32_t	i;
-	int			code;
 
 	for (i = 0; i < filter->open_parts; i++)
 	{
 		lbf_part   *part = &filter->part[i];
+		uint64_t	at = next;
+		int			code = read_header(filter, o, i, &next, part);
 
-		if (o->paged)
-			at = i == 0 ? FEED_PAGE : feed_next_page(at);
-		code = read_header(o, at, at < o->length ? o->length - at : 0, part);
 		/* what can't be a filter is not mapped */
 		if (code == BLOOMFILTER_OK && i == 0 && (o->flags & BLOOMFILTER_COPY) == 0)
 			code = map(filter, o);
 		if (code == BLOOMFILTER_OK && o->paged)
-			code = check_member(filter, i, o);
+			code = check_member(filter, part, o);
 		if (code == BLOOMFILTER_OK)
 			code = take_bytes(filter, o, at, part);
 		if (code != BLOOMFILTER_OK)
 			return code;
-		at += part->bytes.length;
 	}
-	if (o->paged && o->who.log2_slots != 0)
-		at = feed_next_page(at);
-	return at == (o->paged ? feed_table_at(&o->who) : o->length) ? BLOOMFILTER_OK : wrong_length(o);
+	return BLOOMFILTER_OK;
 }
 
 /* The table of changes, and the page that counts them: where they are mapped, or a copy of both. */
 static int
-take_changes(bloomfilter *filter, const opening *o)
+take_changes(bloomfilter *filter, const opening *o, const uint8_t *page)
 {
 	lbf_changes *changes = &filter->changes;
-	size_t		length = (size_t) (o->length - feed_table_at(&o->who));
+	uint64_t	at = feed_table_at(&filter->who);
+	size_t		length = (size_t) (o->length - at);
 	uint8_t    *copy;
 
-	changes->log2_slots = o->who.log2_slots;
 	changes->page = filter->page;
 	if (filter->page != NULL)
 	{
-		changes->slots = length == 0 ? NULL : filter->page + feed_table_at(&o->who);
+		changes->slots = length == 0 ? NULL : filter->page + at;
 		return BLOOMFILTER_OK;
 	}
 	if (!lbf_allocate(&changes->copy, FEED_PAGE + length))
@@ -202,8 +190,8 @@ take_changes(bloomfilter *filter, const opening *o)
 	changes->page = copy;
 	changes->slots = length == 0 ? NULL : copy + FEED_PAGE;
 	/* as it was opened: it may have more entries than it counts, and never less */
-	memcpy(copy, o->page, FEED_PAGE);
-	return read_at(o, copy + FEED_PAGE, length, feed_table_at(&o->who));
+	memcpy(copy, page, FEED_PAGE);
+	return read_at(o, copy + FEED_PAGE, length, at);
 }
 
 /* Checks parts whose headers say all of their bytes, as flags say. */
@@ -231,18 +219,18 @@ check_parts(bloomfilter *filter, unsigned flags, const char *subject, bloomfilte
  * ------------------------------------------------------------------------ */
 
 static int
-fill(bloomfilter *filter, const opening *o)
+fill(bloomfilter *filter, const opening *o, const uint8_t *page)
 {
 	int			code = take_parts(filter, o);
 
-	if (code == BLOOMFILTER_OK && o->paged && o->who.tracked)
-		code = take_changes(filter, o);
+	if (code == BLOOMFILTER_OK && filter->who.tracked)
+		code = take_changes(filter, o, page);
 	if (code != BLOOMFILTER_OK)
 		return code;
 	if ((o->flags & BLOOMFILTER_SKIP_CHECK) == 0)
 		advise(filter, MADV_SEQUENTIAL);
 	if (o->paged)
-		code = lbf_page_check(filter, &o->who, o->flags, o->path, o->detail);
+		code = lbf_page_check(filter, o->flags, o->path, o->detail);
 	/* exact parts lie there as they were published, and never change */
 	if (code == BLOOMFILTER_OK && (!o->paged || lbf_is_exact(filter)))
 		code = check_parts(filter, o->flags, o->path, o->detail);
@@ -254,32 +242,28 @@ static int
 open_file(opening *o, const struct stat *st, bloomfilter **result)
 {
 	_Alignas(8) uint8_t page[FEED_PAGE] = {0};
-	const feed_rule *problem = NULL;
+	feed_who	who = {.parts = 1};
+	const feed_rule *problem;
 	bloomfilter *filter;
 	int			code = read_at(o, page, o->length < FEED_PAGE ? (size_t) o->length : FEED_PAGE, 0);
 
 	if (code != BLOOMFILTER_OK)
 		return code;
 	o->paged = feed_page_is(page);
-	o->page = page;
-	o->who.parts = 1;
-	if (o->paged)
-		problem = feed_who_read(page, o->length, &o->who);
+	problem = o->paged ? feed_who_read(page, o->length, &who) : NULL;
 	if (problem != NULL)
 		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_PAGE, o->path, problem->text);
 	if (o->paged && feed_load(page, FEED_SUPERSEDED) == FEED_LOST)
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_LOST, o->path);
-	filter = lbf_handle_create(o->who.parts);
+	filter = lbf_handle_create(who.parts);
 	if (filter == NULL)
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
 	filter->stamp = *st;
 	filter->uncounted = (o->flags & BLOOMFILTER_SKIP_COUNT) != 0;
+	filter->who = who;
 	if (o->paged)
-	{
-		filter->told = lbf_page_told(page, &o->who, &filter->stamp);
-		filter->who = feed_load(page, FEED_WHO_CHECKSUM);
-	}
-	code = fill(filter, o);
+		lbf_page_tell(filter, page);
+	code = fill(filter, o, page);
 	if (code != BLOOMFILTER_OK)
 	{
 		bloomfilter_close(filter);

@@ -67,24 +67,24 @@ _Static_assert((int) FEED_NOBODYS == BLOOMFILTER_PLACE_NONE && (int) FEED_HERE =
 			   (int) FEED_SERIAL_NOW == BLOOMFILTER_SERIAL_NOW && (int) FEED_SERIAL_SAVED == BLOOMFILTER_SERIAL_SAVED &&
 			   (int) FEED_SERIAL_BORN == BLOOMFILTER_SERIAL_BORN, "the public header has the same numbers");
 
-lbf_told
-lbf_page_told(const uint8_t *page, const feed_who *who, const struct stat *stamp)
+void
+lbf_page_tell(bloomfilter *filter, const uint8_t *page)
 {
-	feed_place	seen = {{0}, (uint64_t) stamp->st_dev, (uint64_t) stamp->st_ino};
+	feed_place	seen = {{0}, (uint64_t) filter->stamp.st_dev, (uint64_t) filter->stamp.st_ino};
 	feed_where	where;
 	feed_content content;
-	lbf_told	result;
+	lbf_told   *told = &filter->told;
 
 	read_boot(seen.boot);
-	where = feed_where_is(who, &seen);
-	result.place = (bloomfilter_place) where;
-	result.kind = (bloomfilter_serial_kind) feed_told(page, who, where, &content);
-	result.serial = content.serial;
-	if (where == FEED_NOBODYS && result.serial == 0)
-		result.kind = BLOOMFILTER_SERIAL_NONE;
-	result.changes_to = feed_load(page, FEED_TABLE_TO);
-	result.true_at = result.kind == BLOOMFILTER_SERIAL_NOW ? feed_load(page, FEED_TRUE_AT) : 0;
-	return result;
+	where = feed_where_is(&filter->who, &seen);
+	told->place = (bloomfilter_place) where;
+	told->kind = (bloomfilter_serial_kind) feed_told(page, &filter->who, where, &content);
+	told->serial = content.serial;
+	if (where == FEED_NOBODYS && told->serial == 0)
+		told->kind = BLOOMFILTER_SERIAL_NONE;
+	told->changes_to = feed_load(page, FEED_TABLE_TO);
+	told->true_at = told->kind == BLOOMFILTER_SERIAL_NOW ? feed_load(page, FEED_TRUE_AT) : 0;
+	filter->who_checksum = feed_load(page, FEED_WHO_CHECKSUM);
 }
 
 /* Of a file that never changes: its bits are those that it was born with. */
@@ -143,7 +143,7 @@ check_table(const bloomfilter *filter, const char *path, bloomfilter_detail *det
 	{
 		feed_table	said = feed_table_read(changes->page);
 		feed_table	counted;
-		bool		right = feed_table_check(changes->slots, changes->log2_slots, &counted) &&
+		bool		right = feed_table_check(changes->slots, filter->who.log2_slots, &counted) &&
 			said.count <= counted.count && (said.sum == 0 || said.sum == counted.sum);
 
 		if (right)
@@ -177,14 +177,13 @@ seal_parts(bloomfilter *filter, const char *path, bloomfilter_detail *detail)
 }
 
 int
-lbf_page_check(bloomfilter *filter, const feed_who *who, unsigned flags, const char *path,
-			   bloomfilter_detail *detail)
+lbf_page_check(bloomfilter *filter, unsigned flags, const char *path, bloomfilter_detail *detail)
 {
 	int			code = BLOOMFILTER_OK;
 
 	lbf_handle_complete(filter);
 	if (filter->told.place == BLOOMFILTER_PLACE_NONE && (flags & BLOOMFILTER_SKIP_CHECK) == 0)
-		code = check_sum(filter, who->born.sum, path, detail);
+		code = check_sum(filter, filter->who.born.sum, path, detail);
 	if (code == BLOOMFILTER_OK && filter->page != NULL && filter->told.place != BLOOMFILTER_PLACE_NONE &&
 		(flags & BLOOMFILTER_CHECK_BITS) != 0)
 		code = check_live_sum(filter, path, detail);

@@ -18,13 +18,13 @@
 
 #define MICROSECONDS 1000000
 
-static uint64_t
-clock_now(clockid_t clock)
+int64_t
+lbf_clock(int clock)
 {
 	struct timespec now = {0, 0};
 
 	(void) clock_gettime(clock, &now);
-	return (uint64_t) now.tv_sec * MICROSECONDS + (uint64_t) now.tv_nsec / 1000;
+	return (int64_t) now.tv_sec * MICROSECONDS + now.tv_nsec / 1000;
 }
 
 /* The page: the mapped one, or of a copy what the file has now; NULL where it has none. */
@@ -39,7 +39,7 @@ page_of(const bloomfilter *filter, uint8_t room[FEED_PAGE])
 static bool
 take_how(const feed_how *how, bloomfilter_status *status)
 {
-	bool		right = feed_age(how->looked, how->looked_boot, clock_now(CLOCK_REALTIME), clock_now(CLOCK_BOOTTIME),
+	bool		right = feed_age(how->looked, how->looked_boot, (uint64_t) lbf_clock(CLOCK_REALTIME), (uint64_t) lbf_clock(CLOCK_BOOTTIME),
 								 status->place == BLOOMFILTER_PLACE_HERE, &status->age);
 
 	status->looked = (int64_t) how->looked;
@@ -83,14 +83,11 @@ static void
 take_page(const bloomfilter *filter, const uint8_t *page, bloomfilter_status *status)
 {
 	static const uint8_t none[FEED_IDENTITY_BYTES];
-	feed_who	who;
 	feed_how	how;
 
-	if (feed_who_read(page, (uint64_t) filter->stamp.st_size, &who) != NULL)
-		return;
-	if (memcmp(who.identity, none, sizeof none) != 0)
-		feed_uuid_text(status->identity, who.identity);
-	snprintf(status->list, sizeof status->list, "%s", who.name);
+	if (memcmp(filter->who.identity, none, sizeof none) != 0)
+		feed_uuid_text(status->identity, filter->who.identity);
+	snprintf(status->list, sizeof status->list, "%s", filter->who.name);
 	if (filter->told.place == BLOOMFILTER_PLACE_NONE)
 		return;
 	status->superseded = feed_load(page, FEED_SUPERSEDED);
@@ -178,7 +175,7 @@ lbf_is_lost(const bloomfilter *filter, int64_t length)
 	if (length != filter->stamp.st_size)
 		return true;
 	page = page_of(filter, room);
-	return page != NULL && (feed_load(page, FEED_WHO_CHECKSUM) != filter->who || feed_load(page, FEED_SUPERSEDED) == FEED_LOST);
+	return page != NULL && (feed_load(page, FEED_WHO_CHECKSUM) != filter->who_checksum || feed_load(page, FEED_SUPERSEDED) == FEED_LOST);
 }
 
 /*

@@ -14,7 +14,7 @@
  * the others go on with what they have.  Where the bits of a mapped file can't be believed any
  * more, a filter takes its place that answers every question with an error.
  */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -29,11 +29,9 @@
 #include "feed_values.h"
 #include "handle.h"
 
-static const struct stat no_file;
-
-/* Milliseconds between two looks, and where the filter that is held was superseded. */
-#define LOOK_EVERY		1000
-#define LOOK_SUPERSEDED	10
+/* Microseconds between two looks, and where the filter that is held was superseded. */
+#define LOOK_EVERY		1000000
+#define LOOK_SUPERSEDED	10000
 #define LOOK_CLOCK CLOCK_MONOTONIC_COARSE
 
 /* Readers write to their own memory only: no two share a cache line. */
@@ -61,15 +59,6 @@ struct bloomfilter_watched
 	char	   *path;
 };
 
-static int64_t
-milliseconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(LOOK_CLOCK, &now);
-	return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /*
  * The path as it stays right when the program changes its folder, as daemons do.
  * Its last name may be a symbolic link that is replaced, so it is not followed.
@@ -78,37 +67,11 @@ static char *
 absolute_path(const char *path)
 {
 	char		here[PATH_MAX];
-	size_t		length;
 	char	   *absolute;
 
 	if (path[0] == '/' || getcwd(here, sizeof here) == NULL)
 		return strdup(path);
-	length = strlen(here) + strlen(path) + sizeof "/";
-	absolute = malloc(length);
-	if (absolute != NULL)
-		snprintf(absolute, length, "%s/%s", here, path);
-	return absolute;
-}
-
-static bloomfilter_watched *
-create_watched(const char *path, unsigned flags, const char *identity)
-{
-	bloomfilter_watched *watched = calloc(1, sizeof *watched);
-
-	if (watched == NULL)
-		return NULL;
-	watched->path = absolute_path(path);
-	if (watched->path == NULL)
-	{
-		free(watched);
-		return NULL;
-	}
-	watched->flags = flags;
-	if (identity != NULL)
-		watched->identity = strcpy(watched->uuid, identity);
-	pthread_mutex_init(&watched->looking, NULL);
-	pthread_mutex_init(&watched->lock, NULL);
-	return watched;
+	return asprintf(&absolute, "%s/%s", here, path) < 0 ? NULL : absolute;
 }
 
 /*
@@ -158,27 +121,35 @@ open_list(const char *path, unsigned flags, const char *identity, bloomfilter **
 
 int
 bloomfilter_watched_open(const char *path, unsigned flags, const char *identity,
-						 bloomfilter_watched **watched, bloomfilter_detail *detail)
+						 bloomfilter_watched **result, bloomfilter_detail *detail)
 {
 	uint8_t		bytes[FEED_IDENTITY_BYTES];
+	bloomfilter_watched *watched;
 	bloomfilter *filter;
 	int			code;
 
-	if (watched == NULL)
+	if (result == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
 	if (identity != NULL && !feed_uuid_read(bytes, identity))
 		return lbf_fail_text(detail, BLOOMFILTER_ERR_ARGUMENT, identity, "is no UUID in lower case");
 	code = open_list(path, flags, identity, &filter, detail);
 	if (code != BLOOMFILTER_OK)
 		return code;
-	*watched = create_watched(path, flags, identity);
-	if (*watched == NULL)
+	watched = calloc(1, sizeof *watched);
+	if (watched == NULL || (watched->path = absolute_path(path)) == NULL)
 	{
+		free(watched);
 		bloomfilter_close(filter);
 		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
 	}
-	atomic_init(&(*watched)->looked, milliseconds_now());
-	replace(*watched, filter);
+	watched->flags = flags;
+	if (identity != NULL)
+		watched->identity = strcpy(watched->uuid, identity);
+	pthread_mutex_init(&watched->looking, NULL);
+	pthread_mutex_init(&watched->lock, NULL);
+	atomic_init(&watched->looked, lbf_clock(LOOK_CLOCK));
+	replace(watched, filter);
+	*result = watched;
 	return BLOOMFILTER_OK;
 }
 
@@ -201,7 +172,7 @@ open_anew(bloomfilter_watched *watched, const struct stat *stamp)
 	watched->refused = *stamp;
 	/* Room, rights and the like may be there the next time. */
 	if (code == BLOOMFILTER_ERR_NO_MEMORY || code == BLOOMFILTER_ERR_SYSTEM)
-		watched->refused = no_file;
+		memset(&watched->refused, 0, sizeof watched->refused);
 	return code;
 }
 
@@ -233,7 +204,7 @@ look(bloomfilter_watched *watched)
 	if (same && lost)
 		code = lbf_fail(&watched->error, BLOOMFILTER_ERR_LOST, watched->path);
 	else if (code != BLOOMFILTER_OK)
-		watched->refused = no_file;
+		memset(&watched->refused, 0, sizeof watched->refused);
 	else if (!lbf_is_current(current, &stamp))
 		code = open_anew(watched, &stamp);
 	/* no copy is harmed by it */
@@ -243,7 +214,7 @@ look(bloomfilter_watched *watched)
 		memset(&watched->error, 0, sizeof watched->error);
 	atomic_store_explicit(&watched->failed, code < 0, memory_order_relaxed);
 	/* Afterwards, as to open a large filter takes time. */
-	atomic_store_explicit(&watched->looked, milliseconds_now(), memory_order_relaxed);
+	atomic_store_explicit(&watched->looked, lbf_clock(LOOK_CLOCK), memory_order_relaxed);
 	return code;
 }
 
@@ -251,7 +222,7 @@ look(bloomfilter_watched *watched)
 static void
 look_if_due(bloomfilter_watched *watched, const bloomfilter *held)
 {
-	int64_t		passed = milliseconds_now() -
+	int64_t		passed = lbf_clock(LOOK_CLOCK) -
 		atomic_load_explicit(&watched->looked, memory_order_relaxed);
 	bool		hurry = held != NULL && lbf_is_live(held) && feed_load(held->page, FEED_SUPERSEDED) != 0 &&
 		!atomic_load_explicit(&watched->failed, memory_order_relaxed);
