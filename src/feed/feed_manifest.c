@@ -28,8 +28,7 @@ typedef enum field_kind
 	IN_DIGITS,					/* within bounds */
 	IN_HEX,
 	A_NAME,
-	A_UUID,
-	AN_EXPORTER
+	A_UUID
 } field_kind;
 
 typedef struct field
@@ -48,7 +47,7 @@ typedef struct field
 static const field fields[] = {
 	FIELD(name, A_NAME, false, 0, 0),
 	FIELD(identity, A_UUID, false, 0, 0),
-	FIELD(exporter, AN_EXPORTER, false, 0, 0),
+	FIELD(exporter, IN_HEX, false, 0, 0),
 	FIELD(serial, IN_DIGITS, false, 0, INT64_MAX),
 	FIELD(content, IN_DIGITS, false, 0, INT64_MAX),
 	FIELD(epoch, IN_DIGITS, false, 0, INT64_MAX),
@@ -64,33 +63,36 @@ static const field fields[] = {
 
 #define FIELDS (sizeof fields / sizeof fields[0])
 
+/* 16 digits */
+static bool
+read_hex(const char *text, uint64_t *number)
+{
+	*number = strtoull(text, NULL, 16);
+	return strlen(text) == 16 && strspn(text, "0123456789abcdef") == 16;
+}
+
 static bool
 read_field(feed_manifest *manifest, const field *f, const char *value)
 {
 	char	   *at = (char *) manifest + f->at;
-	uint8_t		bytes[FEED_EXPORTER_BYTES / 2];
-	uint64_t	number;
+	uint64_t	number = 0;
+	bool		right;
 
 	switch (f->kind)
 	{
-		case IN_DIGITS:
-			if (!feed_number(value, &number) || number < f->least || number > f->most)
-				return false;
-			memcpy(at, &number, sizeof number);
-			return true;
-		case IN_HEX:
-			number = strtoull(value, NULL, 16);
-			memcpy(at, &number, sizeof number);
-			return feed_from_hex(bytes, sizeof number, value);
 		case A_NAME:
 			snprintf(at, FEED_NAME_BYTES + 1, "%s", value);
 			return feed_is_name(value);
 		case A_UUID:
 			return feed_uuid_read(manifest->identity, value);
+		case IN_HEX:
+			right = read_hex(value, &number);
+			break;
 		default:
-			snprintf(at, FEED_EXPORTER_BYTES + 1, "%s", value);
-			return feed_from_hex(bytes, sizeof bytes, value);
+			right = feed_number(value, &number) && number >= f->least && number <= f->most;
 	}
+	memcpy(at, &number, sizeof number);
+	return right;
 }
 
 static void
@@ -103,7 +105,6 @@ add_field(FILE *to, const feed_manifest *manifest, const field *f)
 	switch (f->kind)
 	{
 		case A_NAME:
-		case AN_EXPORTER:
 			fprintf(to, "%s %s\n", f->word, at);
 			break;
 		case A_UUID:
@@ -121,71 +122,54 @@ add_field(FILE *to, const feed_manifest *manifest, const field *f)
  * Files
  * ------------------------------------------------------------------------ */
 
-/* Room for one more file, which is all zeros; NULL if there is no memory. */
-static feed_file *
-add_file(feed_file **files, size_t count)
-{
-	feed_file  *more = *files;
-
-	/* twice as many at each power of two */
-	if ((count & (count - 1)) == 0)
-		more = realloc(*files, (count == 0 ? 1 : 2 * count) * sizeof **files);
-	if (more == NULL)
-		return NULL;
-	*files = more;
-	memset(&more[count], 0, sizeof *more);
-	return &more[count];
-}
-
-/* One more file, by the values of its line, of which the last two are length and digest; NULL if they are wrong. */
-static feed_file *
-read_file(feed_file **files, size_t count, uint64_t least, char *values, char **value, int columns)
-{
-	feed_file  *file = add_file(files, count);
-
-	return file != NULL && feed_split(values, value, columns) && feed_number(value[columns - 2], &file->length) &&
-		file->length >= least && file->length <= FEED_MOST_BYTES &&
-		feed_from_hex(file->digest, FEED_DIGEST_BYTES, value[columns - 1]) ? file : NULL;
-}
-
-/* from, to */
-static bool
-read_range(feed_file *file, char *const *value)
-{
-	return feed_number(value[0], &file->from) && feed_number(value[1], &file->to) && file->to > file->from;
-}
-
 typedef struct reading
 {
 	feed_manifest *manifest;
-	uint32_t	wholes;			/* lines so far */
+	size_t		wholes;			/* lines so far */
 	unsigned	seen;			/* words that stand once */
 } reading;
 
-/* part, serial, length, digest */
+/* What stands before the numbers of a patch's file. */
+static const char *const kinds[] = {[0] = "", [FEED_SET] = "set ", [FEED_FLIP] = "flip "};
+
+/* from, to, length, digest: one more file of at least so many bytes; NULL if they are wrong. */
+static feed_file *
+read_file(feed_file **files, size_t *count, uint64_t least, char *values)
+{
+	char	   *value[4];
+	feed_file  *file = realloc(*files, (*count + 1) * sizeof *file);
+
+	if (file == NULL)
+		return NULL;
+	*files = file;
+	file += (*count)++;
+	memset(file, 0, sizeof *file);
+	return feed_split(values, value, 4) && feed_number(value[0], &file->from) && feed_number(value[1], &file->to) &&
+		feed_number(value[2], &file->length) && file->length >= least && file->length <= FEED_MOST_BYTES &&
+		feed_from_hex(file->digest, FEED_DIGEST_BYTES, value[3]) ? file : NULL;
+}
+
+/* Its numbers are part, serial and length. */
 static bool
 read_whole(reading *state, char *values)
 {
-	char	   *value[4];
-	uint64_t	part;
-	feed_file  *file = state->wholes >= FEED_MOST_PARTS ? NULL :
-		read_file(&state->manifest->wholes, state->wholes, WHOLE_BYTES, values, value, 4);
+	const feed_file *file = state->wholes == FEED_MOST_PARTS ? NULL :
+		read_file(&state->manifest->wholes, &state->wholes, WHOLE_BYTES, values);
 
-	return file != NULL && feed_number(value[0], &part) && part == state->wholes++ && feed_number(value[1], &file->to);
+	return file != NULL && file->from == state->wholes - 1;
 }
 
-/* kind, from, to, length, digest */
 static bool
 read_patch(feed_manifest *manifest, char *values)
 {
-	char	   *value[5];
-	feed_file  *file = read_file(&manifest->patches, manifest->patch_count, FEED_PATCH_BYTES, values, value, 5);
+	feed_patch_kind kind = strncmp(values, kinds[FEED_FLIP], strlen(kinds[FEED_FLIP])) == 0 ? FEED_FLIP : FEED_SET;
+	feed_file  *file = strncmp(values, kinds[kind], strlen(kinds[kind])) != 0 ? NULL :
+		read_file(&manifest->patches, &manifest->patch_count, FEED_PATCH_BYTES, values + strlen(kinds[kind]));
 
-	if (file == NULL || !read_range(file, value + 1) || file->from < 1)
+	if (file == NULL)
 		return false;
-	manifest->patch_count++;
-	file->kind = strcmp(value[0], "flip") == 0 ? FEED_FLIP : FEED_SET;
-	return file->kind == FEED_FLIP || strcmp(value[0], "set") == 0;
+	file->kind = kind;
+	return file->from >= 1 && file->to > file->from;
 }
 
 /* A file that stands in its line, of at most so many bytes; once. */
@@ -202,28 +186,21 @@ read_inline(uint8_t **bytes, size_t *length, size_t most, const char *value)
 static bool
 read_tracked(feed_manifest *manifest, char *values)
 {
-	uint8_t		bytes[sizeof manifest->changes_id];
 	char	   *value[2];
 
-	if (manifest->tracked || !feed_split(values, value, 2) || !feed_from_hex(bytes, sizeof bytes, value[0]))
+	if (manifest->tracked || !feed_split(values, value, 2) || !read_hex(value[0], &manifest->changes_id))
 		return false;
 	manifest->tracked = true;
-	manifest->changes_id = strtoull(value[0], NULL, 16);
 	return feed_number(value[1], &manifest->entries);
 }
 
-/* from, to, length, digest */
 static bool
 read_change(feed_manifest *manifest, char *values)
 {
-	char	   *value[4];
-	feed_file  *file = manifest->change_count == FEED_MOST_CHANGES ? NULL :
-		read_file(&manifest->changes, manifest->change_count, feed_changes_bytes(1), values, value, 4);
+	const feed_file *file = manifest->change_count == FEED_MOST_CHANGES ? NULL :
+		read_file(&manifest->changes, &manifest->change_count, feed_changes_bytes(1), values);
 
-	if (file == NULL || !read_range(file, value))
-		return false;
-	manifest->change_count++;
-	return (file->length - FEED_CHANGES_HEADER) % FEED_ENTRY_BYTES == 0;
+	return file != NULL && file->to > file->from && (file->length - FEED_CHANGES_HEADER) % FEED_ENTRY_BYTES == 0;
 }
 
 static const char *
@@ -312,25 +289,21 @@ static const char *
 read_lines(reading *state, char *text, size_t length, unsigned *number)
 {
 	char	   *end = text + length;
-	char	   *line = text;
-	const char *problem = NULL;
+	char	   *newline;
+	const char *problem;
 
-	for (*number = 1; line < end && problem == NULL; ++*number)
+	for (*number = 1; text < end; text = newline + 1, ++*number)
 	{
-		char	   *newline = memchr(line, '\n', (size_t) (end - line));
-
+		newline = memchr(text, '\n', (size_t) (end - text));
 		if (newline == NULL)
 			return "has no newline at its end";
 		*newline = '\0';
-		if (strlen(line) != (size_t) (newline - line))
+		if (strlen(text) != (size_t) (newline - text))
 			return "has a zero byte";
-		if (*number == 1)
-			problem = strcmp(line, FEED_FIRST_LINE) == 0 ? NULL : "is not \"" FEED_FIRST_LINE "\"";
-		else
-			problem = read_line(state, line);
+		problem = *number > 1 ? read_line(state, text) :
+			strcmp(text, FEED_FIRST_LINE) == 0 ? NULL : "is not \"" FEED_FIRST_LINE "\"";
 		if (problem != NULL)
 			return problem;
-		line = newline + 1;
 	}
 	return length == 0 ? "is not there: the manifest is empty" : check_all(state);
 }
@@ -383,33 +356,17 @@ feed_manifest_free(feed_manifest *manifest)
  * ------------------------------------------------------------------------ */
 
 static void
-end_line(FILE *to, const feed_file *file)
+add_files(FILE *to, const char *word, const feed_file *files, size_t count)
 {
 	char		hex[2 * FEED_DIGEST_BYTES + 1];
-
-	feed_hex(hex, file->digest, FEED_DIGEST_BYTES);
-	fprintf(to, " %" PRIu64 " %s\n", file->length, hex);
-}
-
-static void
-add_range(FILE *to, const char *word, const feed_file *file)
-{
-	fprintf(to, "%s %" PRIu64 " %" PRIu64, word, file->from, file->to);
-	end_line(to, file);
-}
-
-static void
-add_files(FILE *to, const feed_manifest *manifest)
-{
 	size_t		i;
 
-	for (i = 0; i < manifest->parts; i++)
+	for (i = 0; i < count; i++)
 	{
-		fprintf(to, "whole %zu %" PRIu64, i, manifest->wholes[i].to);
-		end_line(to, &manifest->wholes[i]);
+		feed_hex(hex, files[i].digest, FEED_DIGEST_BYTES);
+		fprintf(to, "%s %s%" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
+				word, kinds[files[i].kind], files[i].from, files[i].to, files[i].length, hex);
 	}
-	for (i = 0; i < manifest->patch_count; i++)
-		add_range(to, manifest->patches[i].kind == FEED_FLIP ? "patch flip" : "patch set", &manifest->patches[i]);
 }
 
 static void
@@ -423,20 +380,8 @@ add_inline(FILE *to, const char *word, const uint8_t *bytes, size_t length)
 	fprintf(to, "%s %s\n", word, text);
 }
 
-static void
-add_changes(FILE *to, const feed_manifest *manifest)
-{
-	size_t		i;
-
-	if (manifest->tracked)
-		fprintf(to, MUST "changes %016" PRIx64 " %" PRIu64 "\n", manifest->changes_id, manifest->entries);
-	for (i = 0; i < manifest->change_count; i++)
-		add_range(to, "change", &manifest->changes[i]);
-	add_inline(to, "inline-changes", manifest->inlined_changes, manifest->inlined_changes_length);
-}
-
 char *
-feed_manifest_text(const feed_manifest *manifest, unsigned dots)
+feed_manifest_text(const feed_manifest *m, unsigned dots)
 {
 	char	   *text = NULL;
 	size_t		length;
@@ -448,10 +393,14 @@ feed_manifest_text(const feed_manifest *manifest, unsigned dots)
 		return NULL;
 	fputs(FEED_FIRST_LINE "\n", to);
 	for (i = 0; i < FIELDS; i++)
-		add_field(to, manifest, &fields[i]);
-	add_files(to, manifest);
-	add_inline(to, "inline", manifest->inlined, manifest->inlined_length);
-	add_changes(to, manifest);
+		add_field(to, m, &fields[i]);
+	add_files(to, "whole", m->wholes, m->parts);
+	add_files(to, "patch", m->patches, m->patch_count);
+	add_inline(to, "inline", m->inlined, m->inlined_length);
+	if (m->tracked)
+		fprintf(to, MUST "changes %016" PRIx64 " %" PRIu64 "\n", m->changes_id, m->entries);
+	add_files(to, "change", m->changes, m->change_count);
+	add_inline(to, "inline-changes", m->inlined_changes, m->inlined_changes_length);
 	fprintf(to, "# %.*s\n", (int) dots, "................................................................");
 	well = ferror(to) == 0;
 	if (fclose(to) == 0 && well)

@@ -15,7 +15,6 @@
 
 #define FEED_MANIFEST "manifest"	/* its file's name */
 #define FEED_MANIFEST_BYTES ((size_t) 1024 * 1024)
-#define FEED_EXPORTER_BYTES 16
 #define FEED_INLINE_BYTES 16384
 #define FEED_INLINE_CHANGES_BYTES 4096
 #define FEED_MOST_CHANGES 64	/* lines */
@@ -29,10 +28,10 @@
 #define FEED_MOST_SECONDS 3600
 #define FEED_MOST_BYTES ((uint64_t) 1 << 40)
 
-/* A file that the manifest names: of a whole only to, its serial, is used; of changes all but kind. */
+/* A file that the manifest names: from and to of a whole are its part and its serial. */
 typedef struct feed_file
 {
-	feed_patch_kind kind;		/* of a patch */
+	feed_patch_kind kind;		/* of a patch; else 0 */
 	uint64_t	from;
 	uint64_t	to;
 	uint64_t	length;
@@ -43,7 +42,7 @@ typedef struct feed_manifest
 {
 	char		name[FEED_NAME_BYTES + 1];
 	uint8_t		identity[FEED_IDENTITY_BYTES];
-	char		exporter[FEED_EXPORTER_BYTES + 1];
+	uint64_t	exporter;
 	uint64_t	serial;
 	uint64_t	content;
 	uint64_t	epoch;

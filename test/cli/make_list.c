@@ -180,7 +180,7 @@ publish(const char *folder, const state *s, uint64_t serial, const state *whole,
 	mkdir(folder, 0755);
 	snprintf(m.name, sizeof m.name, "%s", getenv("LIST") != NULL ? getenv("LIST") : "users");
 	memcpy(m.identity, identity, FEED_IDENTITY_BYTES);
-	snprintf(m.exporter, sizeof m.exporter, "0123456789abcdef");
+	m.exporter = 0x0123456789abcdef;
 	m.content = s->serial;
 	m.serial = m.true_at = serial;
 	m.epoch = s->epoch;
@@ -194,6 +194,7 @@ publish(const char *folder, const state *s, uint64_t serial, const state *whole,
 	{
 		const uint8_t *bytes = i == 0 ? whole->filter : whole->second;
 
+		file[i].from = i;
 		file[i].to = whole->serial;
 		file[i].length = i == 0 ? whole->length : whole->second_length;
 		crypto_hash_sha256(file[i].digest, bytes, file[i].length);

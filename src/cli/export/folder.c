@@ -236,7 +236,6 @@ go_on(list_folder *f, list_news *news)
 bool
 folder_resume(list_folder *f, list_news *news)
 {
-	uint8_t		random[FEED_EXPORTER_BYTES / 2];
 	const char *name = f->plan->name != NULL ? f->plan->name : news->name;
 
 	if (f->resumed)
@@ -245,8 +244,7 @@ folder_resume(list_folder *f, list_news *news)
 		return complain("\"%s\" can't be a list's name: give another by --name", name);
 	if (f->manifest.serial != 0 && strcmp(name, f->manifest.name) != 0)
 		return complain("\"%s\" is the folder of the list \"%s\", not of \"%s\"", f->plan->to, f->manifest.name, name);
-	randombytes_buf(random, sizeof random);
-	feed_hex(f->exporter, random, sizeof random);
+	randombytes_buf(&f->exporter, sizeof f->exporter);
 	f->resumed = true;
 	if (f->manifest.serial == 0)
 		snprintf(f->manifest.name, sizeof f->manifest.name, "%s", name);

@@ -80,7 +80,7 @@ typedef struct list_folder
 	folder_state state;
 	bool		state_known;
 	feed_manifest manifest;		/* the one that is there; serial 0: none */
-	char		exporter[FEED_EXPORTER_BYTES + 1];	/* this process, in manifests */
+	uint64_t	exporter;		/* this process, in manifests */
 	bool		resumed;		/* what was there has been read */
 	bool		passed_on;		/* the manifest was written by this process, and the command ran */
 	size_t		manifest_length;

@@ -106,7 +106,7 @@ folder_make_wholes(const list_folder *f, list_image *image, uint64_t serial, fee
 		size_t		length;
 		const uint8_t *filter = image_filter(image, i, &length);
 
-		files[i] = (feed_file) {.to = serial};
+		files[i] = (feed_file) {.from = i, .to = serial};
 		if (!folder_write_content(f, filter, length, FEED_IS_WHOLE, &files[i]))
 			return false;
 	}
@@ -126,10 +126,7 @@ folder_write_wholes(list_folder *f, list_image *image, feed_manifest *next, whol
 	next->wholes = zeros(image->count, sizeof *next->wholes);
 	next->parts = image->count;
 	for (i = 0; i < image->count; i++)
-	{
-		next->wholes[i].to = next->content;
-		next->wholes[i].length = feed_before(&image->parts[i]) + image->parts[i].length;
-	}
+		next->wholes[i] = (feed_file) {.from = i, .to = next->content, .length = feed_before(&image->parts[i]) + image->parts[i].length};
 	/* whether the lines of the parts fit, before their files are written */
 	text = feed_manifest_text(next, 0);
 	fit = folder_fits(text == NULL ? SIZE_MAX : strlen(text));

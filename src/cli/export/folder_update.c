@@ -39,8 +39,8 @@ check_alone(list_folder *f)
 	if (text == NULL)
 		return complain("cannot read the manifest of \"%s\": %s", f->plan->to, strerror(errno));
 	if (feed_manifest_read(text, length, &there, &line) == NULL)
-		alone = strcmp(there.exporter, f->exporter) == 0 ||
-			(strcmp(there.exporter, f->manifest.exporter) == 0 && there.serial == f->manifest.serial);
+		alone = there.exporter == f->exporter ||
+			(there.exporter == f->manifest.exporter && there.serial == f->manifest.serial);
 	feed_manifest_free(&there);
 	free(text);
 	if (!alone)
@@ -170,7 +170,7 @@ export_news(list_folder *f, list_news *news, const folder_news *p, feed_manifest
 	next->spread = f->plan->spread;
 	next->heartbeat = f->plan->heartbeat;
 	next->expires = f->plan->expires == 0 ? 0 : time_now() + f->plan->expires * 1000000;
-	memcpy(next->exporter, f->exporter, sizeof next->exporter);
+	next->exporter = f->exporter;
 	folder_touch_unnamed(f, next);
 	return write_manifest(f, next);
 }
