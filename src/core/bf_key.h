@@ -160,6 +160,9 @@ extern bool bf_key_check(uint32_t type, const void *bytes, size_t *length, uint3
 /* Whether text is UTF-8, as the Unicode Standard has it: no overlong forms, no surrogates. */
 extern bool bf_utf8_valid(const uint8_t *bytes, size_t length);
 
+/* The length of the character at the start of bytes, of which there is one; 0 if it is not valid. */
+extern size_t bf_utf8_character(const uint8_t *bytes, size_t length);
+
 /* integer, date, timestamp, timestamptz: 8 bytes, two's complement. */
 static inline size_t
 bf_key_integer(int64_t value, uint8_t *bytes)

@@ -46,9 +46,8 @@ sequence(uint8_t first, uint8_t *low, uint8_t *high)
 	return 0;
 }
 
-/* The length of the character at the start, 0 if it is not valid. */
-static size_t
-character(const uint8_t *bytes, size_t length)
+size_t
+bf_utf8_character(const uint8_t *bytes, size_t length)
 {
 	uint8_t		low;
 	uint8_t		high;
@@ -76,7 +75,7 @@ bf_utf8_valid(const uint8_t *bytes, size_t length)
 		size_t		step = ascii_run(bytes + at, length - at);
 
 		if (step == 0)
-			step = character(bytes + at, length - at);
+			step = bf_utf8_character(bytes + at, length - at);
 		if (step == 0)
 			return false;
 		at += step;

@@ -5,7 +5,10 @@
 #include "feed_values.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "bf_key.h"
 
 static const char hex_digits[] = "0123456789abcdef";
 static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -17,8 +20,7 @@ feed_number(const char *text, uint64_t *number)
 
 	if (digits < 1 || digits > 19 || text[digits] != '\0' || (text[0] == '0' && digits > 1))
 		return false;
-	for (*number = 0; *text != '\0'; text++)
-		*number = 10 * *number + (uint64_t) (*text - '0');
+	*number = strtoull(text, NULL, 10);
 	return *number <= INT64_MAX;
 }
 
@@ -46,14 +48,9 @@ feed_split(char *values, char **value, int count)
 void
 feed_hex(char *text, const uint8_t *bytes, size_t length)
 {
-	size_t		i;
-
-	for (i = 0; i < length; i++)
-	{
-		text[2 * i] = hex_digits[bytes[i] >> 4];
-		text[2 * i + 1] = hex_digits[bytes[i] & 15];
-	}
-	text[2 * length] = '\0';
+	text[0] = '\0';
+	for (; length > 0; length--, text += 2)
+		snprintf(text, 3, "%02x", *bytes++);
 }
 
 bool
@@ -114,16 +111,10 @@ feed_from_base64(uint8_t *bytes, size_t room, size_t *length, const char *text)
 void
 feed_uuid_text(char text[FEED_UUID_TEXT_BYTES], const uint8_t identity[FEED_IDENTITY_BYTES])
 {
-	static const uint8_t lengths[5] = {4, 2, 2, 2, 6};
-	unsigned	i;
+	char		hex[2 * FEED_IDENTITY_BYTES + 1];
 
-	for (i = 0; i < 5; identity += lengths[i++])
-	{
-		feed_hex(text, identity, lengths[i]);
-		text += 2 * lengths[i];
-		if (i < 4)
-			*text++ = '-';
-	}
+	feed_hex(hex, identity, FEED_IDENTITY_BYTES);
+	snprintf(text, FEED_UUID_TEXT_BYTES, "%.8s-%.4s-%.4s-%.4s-%s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
 }
 
 bool
@@ -141,23 +132,16 @@ feed_uuid_read(uint8_t identity[FEED_IDENTITY_BYTES], const char *text)
 size_t
 feed_character(const char *text, bool *shown)
 {
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	uint8_t		first = (uint8_t) text[0];
-	size_t		length = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf8 ? 4 : 0;
-	uint32_t	c = length == 1 ? first : first & (0xffu >> (length + 1));
+	const uint8_t *bytes = (const uint8_t *) text;
+	/* no byte behind the zero byte is looked at, which goes on with no character */
+	size_t		length = bf_utf8_character(bytes, 4);
+	uint32_t	c = length == 1 ? bytes[0] : bytes[0] & (0xffu >> (length + 1));
 	size_t		i;
 
-	*shown = false;
 	for (i = 1; i < length; i++)
-	{
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (text[i] & 0x3f);
-	}
-	if (length == 0 || c < least[length] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
-		return 0;
+		c = c << 6 | (bytes[i] & 0x3f);
 	/* control characters of both kinds, and what changes the direction of text or ends a line */
-	*shown = c >= ' ' && (c < 0x7f || c > 0x9f) && c != 0x61c && c != 0x200e && c != 0x200f &&
+	*shown = length > 0 && c >= ' ' && (c < 0x7f || c > 0x9f) && c != 0x61c && c != 0x200e && c != 0x200f &&
 		(c < 0x2028 || c > 0x202e) && (c < 0x2066 || c > 0x2069) && c != 0xfeff;
 	return length;
 }
