@@ -34,13 +34,6 @@ typedef struct opening
  * Bytes
  * ------------------------------------------------------------------------ */
 
-static int
-wrong_length(const opening *o)
-{
-	return lbf_fail_text(o->detail, o->paged ? BLOOMFILTER_ERR_PAGE : BLOOMFILTER_ERR_FORMAT_LENGTH, o->path,
-						 "longer or shorter than it says");
-}
-
 /* Reads bytes that must be there: the file's length was looked at. */
 static int
 read_at(const opening *o, uint8_t *bytes, size_t length, uint64_t at)
@@ -56,7 +49,8 @@ read_at(const opening *o, uint8_t *bytes, size_t length, uint64_t at)
 		if (got < 0)
 			return lbf_fail_system(o->detail, o->path, "read file");
 		if (got == 0)
-			return wrong_length(o);
+			return lbf_fail_text(o->detail, o->paged ? BLOOMFILTER_ERR_PAGE : BLOOMFILTER_ERR_FORMAT_LENGTH, o->path,
+								 "was cut while it was read");
 		used += (size_t) got;
 	}
 	return BLOOMFILTER_OK;
