@@ -313,11 +313,9 @@ feed_how_write(const feed_how *how, uint8_t bytes[FEED_HOW_BYTES])
 feed_where
 feed_where_is(const feed_who *who, const feed_place *seen)
 {
-	static const uint8_t no_boot[FEED_BOOT_BYTES];
-
-	if (memcmp(who->place.boot, no_boot, FEED_BOOT_BYTES) == 0)
+	if (are_zeros(who->place.boot, FEED_BOOT_BYTES))
 		return who->place.device == 0 && who->place.inode == 0 ? FEED_NOBODYS : FEED_COPY;
-	if (who->place.inode != seen->inode || memcmp(seen->boot, no_boot, FEED_BOOT_BYTES) == 0)
+	if (who->place.inode != seen->inode || are_zeros(seen->boot, FEED_BOOT_BYTES))
 		return FEED_COPY;
 	if (memcmp(who->place.boot, seen->boot, FEED_BOOT_BYTES) != 0)
 		return FEED_OTHER_BOOT;
