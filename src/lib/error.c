@@ -51,7 +51,7 @@ bloomfilter_strerror(int code)
 	return text == NULL ? "unknown error" : text;
 }
 
-/* Of a long path the end says more than the beginning, and the text says most. */
+/* Of a long path the end says more than the beginning, and the text, which is short, says most. */
 static void
 write_detail(char *line, size_t size, const char *subject, const char *text)
 {

@@ -63,8 +63,8 @@ struct bloomfilter
 	uint64_t	seed;
 	struct stat stamp;			/* of the file that it was opened from; all 0 if none */
 	int			fd;				/* of that file, if it was copied; else -1 */
-	feed_who	who;			/* what its page of facts says, if it has one; else of one part alone */
-	uint64_t	who_checksum;
+	feed_who	who;			/* what its page of facts says, if it has one */
+	uint64_t	who_checksum;	/* there */
 	lbf_told	told;
 	lbf_bytes	mapped;			/* all of the file, in which the parts lie then */
 	const uint8_t *page;		/* of facts, in mapped: headers say nothing of the bits then; or NULL */
