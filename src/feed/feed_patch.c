@@ -1,64 +1,16 @@
 /*
  * feed_patch.c
- *	  Patches: reading, checking, going through them, and writing them.
+ *	  Patches: reading, checking and going through them.
  *
  * Reading and going through are one walk over the sections, which checks all that it
- * meets; the second time nothing is left to be found.  Behind a section's heading are Rice codes
- * in a stream of bits: v >> b ones, a zero, the b low bits of v.  Bits are packed from the lowest
- * of a byte on.
+ * meets; the second time nothing is left to be found.
  */
 #include "feed_patch.h"
 
 #include <string.h>
 
 #include "bf_bytes.h"
-#include "bf_hash.h"
-#include "bf_hashlist.h"
-
-#define MAGIC "BLMP"
-#define VERSION 1
-#define VARINT_BYTES 5
-
-enum
-{
-	AT_VERSION = 4,
-	AT_KIND = 5,
-	AT_ZERO = 6,
-	AT_EPOCH = 8,
-	AT_IDENTITY = 16,
-	AT_FROM = 32,
-	AT_TO = 40,
-	AT_FROM_SUM = 48,
-	AT_TO_SUM = 56,
-	AT_POSITIONS = 64,
-	AT_LENGTH = 72,
-	AT_CHECKSUM = 80
-};
-
-#define MOST_RICE 31
-
-/* The b for numbers whose mean is total / count: floor(log2(max(1, 709/1024 of it))). */
-static unsigned
-rice_width(uint64_t total, uint64_t count)
-{
-	uint64_t	mean = 709 * total / (1024 * count);
-	unsigned	width = 0;
-
-	while (mean >> width > 1)
-		width++;
-	return width;
-}
-
-/* Of all bytes but those of the checksum. */
-static uint64_t
-checksum(const uint8_t *bytes, size_t length)
-{
-	return bf_checksum(bytes, AT_CHECKSUM, bytes + FEED_PATCH_BYTES, length - FEED_PATCH_BYTES, NULL);
-}
-
-/* ------------------------------------------------------------------------
- * Reading
- * ------------------------------------------------------------------------ */
+#include "feed_patch_at.h"
 
 typedef struct feed_bit_reader
 {
@@ -177,7 +129,7 @@ read_varint(walk *w, uint64_t *number)
 	unsigned	i;
 
 	*number = 0;
-	for (i = 0; i < VARINT_BYTES && w->at < w->end; i++)
+	for (i = 0; i < PATCH_VARINT_BYTES && w->at < w->end; i++)
 	{
 		uint8_t		byte = *w->at++;
 
@@ -249,7 +201,7 @@ read_section(walk *w, heading *s)
 	s->part = (uint32_t) part;
 	w->next_level = w->kind == FEED_FLIP && level < w->part.shape.levels ? level : 0;
 	w->next_part = s->part + (w->next_level == 0);
-	return s->gap_width <= MOST_RICE && s->count_width <= MOST_RICE &&
+	return s->gap_width <= FEED_MOST_RICE && s->count_width <= FEED_MOST_RICE &&
 		s->touched <= s->blocks && (s->touched > 0 || w->kind == FEED_FLIP) && is_of_list(w, s, level - 1);
 }
 
@@ -258,7 +210,7 @@ static bool
 walk_block(walk *w, const heading *s, feed_bit_reader *r, uint64_t first, uint64_t count)
 {
 	uint64_t	bits = (uint64_t) 1 << s->width;
-	unsigned	width = rice_width(bits, count + 1);
+	unsigned	width = feed_rice_width(bits, count + 1);
 	uint64_t	at = 0;
 	uint64_t	i;
 
@@ -322,7 +274,7 @@ walk_all(walk *w)
 static bool
 is_sound(const uint8_t *bytes, const feed_patch *patch)
 {
-	if (bytes[AT_ZERO] != 0 || bytes[AT_ZERO + 1] != 0 || patch->from < 1 || patch->to <= patch->from)
+	if (bytes[PATCH_AT_ZERO] != 0 || bytes[PATCH_AT_ZERO + 1] != 0 || patch->from < 1 || patch->to <= patch->from)
 		return false;
 	if (patch->kind == FEED_SET)
 		return patch->epoch >= 1 && patch->from >= patch->epoch && patch->from_sum == 0;
@@ -338,22 +290,22 @@ feed_patch_read(const uint8_t *bytes, size_t length, const feed_part *parts, uin
 
 	if (length < FEED_PATCH_BYTES)
 		return "short";
-	if (memcmp(bytes, MAGIC, 4) != 0)
+	if (memcmp(bytes, PATCH_MAGIC, 4) != 0)
 		return "magic";
-	if (bytes[AT_VERSION] != VERSION)
+	if (bytes[PATCH_AT_VERSION] != PATCH_VERSION)
 		return "version";
-	if (bf_load_le64(bytes + AT_LENGTH) != length)
+	if (bf_load_le64(bytes + PATCH_AT_LENGTH) != length)
 		return "length";
-	if (bf_load_le64(bytes + AT_CHECKSUM) != checksum(bytes, length))
+	if (bf_load_le64(bytes + PATCH_AT_CHECKSUM) != feed_patch_checksum(bytes, length))
 		return "checksum";
-	read.kind = bytes[AT_KIND];
-	read.epoch = bf_load_le64(bytes + AT_EPOCH);
-	memcpy(read.identity, bytes + AT_IDENTITY, FEED_IDENTITY_BYTES);
-	read.from = bf_load_le64(bytes + AT_FROM);
-	read.to = bf_load_le64(bytes + AT_TO);
-	read.from_sum = bf_load_le64(bytes + AT_FROM_SUM);
-	read.to_sum = bf_load_le64(bytes + AT_TO_SUM);
-	read.positions = bf_load_le64(bytes + AT_POSITIONS);
+	read.kind = bytes[PATCH_AT_KIND];
+	read.epoch = bf_load_le64(bytes + PATCH_AT_EPOCH);
+	memcpy(read.identity, bytes + PATCH_AT_IDENTITY, FEED_IDENTITY_BYTES);
+	read.from = bf_load_le64(bytes + PATCH_AT_FROM);
+	read.to = bf_load_le64(bytes + PATCH_AT_TO);
+	read.from_sum = bf_load_le64(bytes + PATCH_AT_FROM_SUM);
+	read.to_sum = bf_load_le64(bytes + PATCH_AT_TO_SUM);
+	read.positions = bf_load_le64(bytes + PATCH_AT_POSITIONS);
 	read.sections = bytes + FEED_PATCH_BYTES;
 	read.length = length - FEED_PATCH_BYTES;
 	if (!is_sound(bytes, &read))
@@ -375,253 +327,4 @@ feed_patch_each(const feed_patch *patch, feed_patch_section section, feed_patch_
 		.section = section, .position = position, .state = state};
 
 	(void) walk_all(&w);
-}
-
-/* ------------------------------------------------------------------------
- * Writing, of listed positions or of two states of the blocks
- * ------------------------------------------------------------------------ */
-
-#define MOST_BLOCK_BITS 65536
-
-/* What stands before a section's bits at most. */
-#define HEADING_BYTES (3 * VARINT_BYTES + 1 + FEED_FRONT_BYTES + 1 + 2)
-
-/* Without bytes to write to it only counts. */
-typedef struct feed_bit_writer
-{
-	uint8_t    *at;				/* or NULL */
-	uint64_t	count;			/* bits so far */
-	uint64_t	bits;
-	unsigned	held;			/* below 8 between calls */
-} feed_bit_writer;
-
-/* At most 32 bits. */
-static void
-feed_bits_write(feed_bit_writer *w, uint64_t bits, unsigned count)
-{
-	w->count += count;
-	if (w->at == NULL)
-		return;
-	w->bits |= bits << w->held;
-	for (w->held += count; w->held >= 8; w->held -= 8, w->bits >>= 8)
-		*w->at++ = (uint8_t) w->bits;
-}
-
-static void
-feed_rice_write(feed_bit_writer *w, unsigned width, uint64_t value)
-{
-	uint64_t	run;
-
-	for (run = value >> width; run >= 32; run -= 32)
-		feed_bits_write(w, UINT32_MAX, 32);
-	feed_bits_write(w, ((uint64_t) 1 << run) - 1, (unsigned) run + 1);
-	feed_bits_write(w, value & (((uint64_t) 1 << width) - 1), width);
-}
-
-/* Bytes of all that was written. */
-static size_t
-feed_bits_flush(feed_bit_writer *w)
-{
-	if (w->at != NULL && w->held > 0)
-		*w->at++ = (uint8_t) w->bits;
-	return (size_t) ((w->count + 7) / 8);
-}
-
-/* A touched block. */
-typedef struct touched
-{
-	uint64_t	block;
-	uint32_t	count;
-	uint16_t	positions[MOST_BLOCK_BITS];
-} touched;
-
-/* Where a look through the changes of a part's level is. */
-typedef struct cursor
-{
-	const bf_header *level;
-	uint64_t	at;				/* of its blocks, in the bodies */
-	const feed_change *change;
-	size_t		done;			/* of the positions */
-	uint64_t	block;			/* the next one to be looked at */
-} cursor;
-
-static bool
-next_listed(cursor *c, touched *t)
-{
-	const feed_change *change = c->change;
-	unsigned	width = c->level->log2_block_bits;
-
-	if (c->done == change->count)
-		return false;
-	t->block = change->positions[c->done] >> width;
-	for (t->count = 0; c->done < change->count && change->positions[c->done] >> width == t->block; c->done++)
-		t->positions[t->count++] = (uint16_t) (change->positions[c->done] & (((uint64_t) 1 << width) - 1));
-	return true;
-}
-
-static bool
-next_different(cursor *c, touched *t)
-{
-	size_t		bytes = (size_t) bf_block_bytes(c->level);
-
-	for (; c->block < c->level->blocks; c->block++)
-	{
-		const uint8_t *before = c->change->before + c->at + c->block * bytes;
-		const uint8_t *after = c->change->after + c->at + c->block * bytes;
-		uint32_t	at;
-		uint64_t	differ;
-
-		if (memcmp(before, after, bytes) == 0)
-			continue;
-		t->block = c->block++;
-		for (t->count = 0, at = 0; at < bytes; at += 8)
-			for (differ = bf_load_le64(before + at) ^ bf_load_le64(after + at); differ != 0; differ &= differ - 1)
-				t->positions[t->count++] = (uint16_t) (at * 8 + (uint32_t) __builtin_ctzll(differ));
-		return true;
-	}
-	return false;
-}
-
-static bool
-next_touched(cursor *c, touched *t)
-{
-	return c->change->before != NULL ? next_different(c, t) : next_listed(c, t);
-}
-
-/* What the widths of a section's codes follow from. */
-typedef struct totals
-{
-	uint64_t	touched;
-	uint64_t	gaps;			/* blocks between those that are touched */
-	uint64_t	positions;
-} totals;
-
-static totals
-count_touched(cursor c)
-{
-	totals		all = {0, 0, 0};
-	touched		t;
-
-	while (next_touched(&c, &t))
-	{
-		all.gaps = t.block - all.touched;
-		all.touched++;
-		all.positions += t.count;
-	}
-	return all;
-}
-
-static uint8_t *
-write_varint(uint8_t *at, uint64_t number)
-{
-	for (; number >= 128; number >>= 7)
-		*at++ = (uint8_t) (number | 128);
-	*at++ = (uint8_t) number;
-	return at;
-}
-
-static void
-write_block(feed_bit_writer *w, const touched *t, unsigned block_width)
-{
-	unsigned	width = rice_width((uint64_t) 1 << block_width, (uint64_t) t->count + 1);
-	uint32_t	next = 0;
-	uint32_t	i;
-
-	for (i = 0; i < t->count; i++)
-	{
-		feed_rice_write(w, width, t->positions[i] - next);
-		next = (uint32_t) t->positions[i] + 1;
-	}
-}
-
-/* What stands before a section's bits; returns its length. */
-static size_t
-write_heading(uint8_t *bytes, feed_patch_kind kind, const feed_part *part, unsigned level, uint64_t blocks,
-			  unsigned gap_width, unsigned count_width)
-{
-	uint8_t    *at = bytes;
-	feed_part	header = *part;
-
-	at = write_varint(at, part->shape.level[0].part);
-	*at++ = (uint8_t) (level + 1);
-	if (kind == FEED_FLIP && level == 0)
-	{
-		feed_part_strip(&header);
-		memcpy(at, header.header, feed_front(part));
-		at += feed_front(part);
-	}
-	*at++ = part->shape.level[level].log2_block_bits;
-	at = write_varint(at, part->shape.level[level].blocks);
-	at = write_varint(at, blocks);
-	*at++ = (uint8_t) gap_width;
-	*at++ = (uint8_t) count_width;
-	return (size_t) (at - bytes);
-}
-
-/* Writes a section, unless at is NULL; returns its length.  *positions counts its positions. */
-static size_t
-write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, unsigned number,
-			  const feed_change *change, uint64_t *positions)
-{
-	cursor		c = {&part->shape.level[number], feed_level_at(part, number), change, 0, 0};
-	totals		all = count_touched(c);
-	unsigned	gap_width = all.touched == 0 ? 0 : rice_width(all.gaps, all.touched);
-	unsigned	count_width = all.touched == 0 ? 0 : rice_width(all.positions - all.touched, all.touched);
-	uint8_t		front[HEADING_BYTES];
-	size_t		length;
-	uint64_t	next = 0;
-	feed_bit_writer w;
-	touched		t;
-
-	if (all.touched == 0 && kind == FEED_SET)
-		return 0;
-	*positions += all.positions;
-	length = write_heading(front, kind, part, number, all.touched, gap_width, count_width);
-	if (at != NULL)
-		memcpy(at, front, length);
-	w = (feed_bit_writer) {at != NULL ? at + length : NULL, 0, 0, 0};
-	while (next_touched(&c, &t))
-	{
-		feed_rice_write(&w, gap_width, t.block - next);
-		feed_rice_write(&w, count_width, t.count - 1);
-		write_block(&w, &t, c.level->log2_block_bits);
-		next = t.block + 1;
-	}
-	return length + feed_bits_flush(&w);
-}
-
-size_t
-feed_patch_sort(uint64_t *positions, size_t count)
-{
-	return bf_hashlist_unique(positions, count, NULL);
-}
-
-size_t
-feed_patch_write(const feed_patch *patch, const feed_part *parts, const feed_change *changes,
-				 uint32_t count, uint8_t *bytes)
-{
-	size_t		length = FEED_PATCH_BYTES;
-	uint64_t	positions = 0;
-	unsigned	level;
-	uint32_t	i;
-
-	for (i = 0; i < count; i++)
-		for (level = 0; level < parts[i].shape.levels; level++)
-			length += write_section(bytes != NULL ? bytes + length : NULL, patch->kind, &parts[i], level, &changes[i], &positions);
-	if (bytes == NULL)
-		return length;
-	memset(bytes, 0, FEED_PATCH_BYTES);
-	memcpy(bytes, MAGIC, 4);
-	bytes[AT_VERSION] = VERSION;
-	bytes[AT_KIND] = (uint8_t) patch->kind;
-	bf_store_le64(bytes + AT_EPOCH, patch->epoch);
-	memcpy(bytes + AT_IDENTITY, patch->identity, FEED_IDENTITY_BYTES);
-	bf_store_le64(bytes + AT_FROM, patch->from);
-	bf_store_le64(bytes + AT_TO, patch->to);
-	bf_store_le64(bytes + AT_FROM_SUM, patch->from_sum);
-	bf_store_le64(bytes + AT_TO_SUM, patch->to_sum);
-	bf_store_le64(bytes + AT_POSITIONS, positions);
-	bf_store_le64(bytes + AT_LENGTH, length);
-	bf_store_le64(bytes + AT_CHECKSUM, checksum(bytes, length));
-	return length;
 }

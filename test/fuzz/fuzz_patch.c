@@ -14,9 +14,9 @@
 
 #include "bf_bytes.h"
 #include "bf_exact.h"
-#include "bf_hash.h"
 #include "demand.h"
 #include "feed_patch.h"
+#include "feed_patch_at.h"
 
 #define PARTS 2
 
@@ -158,8 +158,8 @@ read_both(const uint8_t *bytes, size_t length)
 static void
 repair(uint8_t *bytes, size_t length)
 {
-	bf_store_le64(bytes + 72, length);
-	bf_store_le64(bytes + 80, bf_checksum(bytes, 80, bytes + FEED_PATCH_BYTES, length - FEED_PATCH_BYTES, NULL));
+	bf_store_le64(bytes + PATCH_AT_LENGTH, length);
+	bf_store_le64(bytes + PATCH_AT_CHECKSUM, feed_patch_checksum(bytes, length));
 }
 
 int
