@@ -137,11 +137,18 @@ bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *result, si
  * Which file a path is
  * ------------------------------------------------------------------------ */
 
+static bool
+same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* cp -p sets the time of modification back, and nothing does that of the change. */
 bool
 lbf_is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-		a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+		same_time(a->st_mtim, b->st_mtim) && same_time(a->st_ctim, b->st_ctim);
 }
 
 /* A file that nobody seems to follow is opened, which also wakes a file system of the net. */
