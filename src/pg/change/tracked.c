@@ -97,6 +97,28 @@ find_column(const TriggerData *trigger, int argument)
 	return column;
 }
 
+/* Where no trigger can. */
+static const char *
+by_hand(Oid schema, const char *list)
+{
+	return psprintf("%s, then %s, and bloom_change for each key", bfpg_call_text(schema, "bloom_untrack", list), bfpg_call_text(schema, "bloom_track", list));
+}
+
+/* A query can make a key of such a column by an expression, which a trigger's arguments have not. */
+static void
+check_type(const TriggerData *trigger, Oid schema, Form_pg_attribute key)
+{
+	BfpgKeyCoder coder;
+
+	if (bfpg_find_key_type(getBaseType(key->atttypid), &coder) && (!OidIsValid(key->attcollation) || get_collation_isdeterministic(key->attcollation)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(trigger->tg_relation), trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST]),
+			 errdetail("No trigger can record column \"%s\", since its type %s or its collation is none of those that a live index can have.", NameStr(key->attname), format_type_be(key->atttypid)),
+			 errhint("%s.", by_hand(schema, trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST]))));
+}
+
 static void
 find_columns(const TriggerData *trigger, BfpgTracked *tracked)
 {
@@ -106,6 +128,7 @@ find_columns(const TriggerData *trigger, BfpgTracked *tracked)
 	tracked->key = find_column(trigger, BFPG_TRACKED_KEY);
 	key = TupleDescAttr(RelationGetDescr(trigger->tg_relation), tracked->key - 1);
 	tracked->type = key->atttypid;
+	check_type(trigger, tracked->schema, key);
 	bfpg_column_coder(key->atttypid, key->attcollation, &tracked->coder);
 	tracked->value = 0;
 	if (trigger->tg_trigger->tgnargs == BFPG_TRACKED_VALUE)
@@ -208,9 +231,9 @@ check_rows(Relation root, Oid schema, const char *list, const char *key)
 			 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(root), list),
 			 unique ? errdetail("It inherits or is inherited from: its unique index doesn't know all rows.")
 			 : errdetail("It has no unique index of column \"%s\" alone that is valid, not partial and not deferrable.", key),
-			 errhint("%s%s, then %s, and bloom_change for each key.",
+			 errhint("%s%s.",
 					 unique ? "" : psprintf("CREATE UNIQUE INDEX ON %s (%s). Where that can't be, ", bfpg_qualified_name(RelationGetRelid(root)), quote_identifier(key)),
-					 bfpg_call_text(schema, "bloom_untrack", list), bfpg_call_text(schema, "bloom_track", list))));
+					 by_hand(schema, list))));
 }
 
 static void
