@@ -385,11 +385,17 @@ bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last)
 	bfpg_publish_write_run(list, true, NULL);
 }
 
-/* A tracked list stays so: else removed keys came back.  What changed before bloom_track no trigger has recorded. */
+/*
+ * A tracked list stays so: else removed keys came back.  What changed before bloom_track no trigger has recorded:
+ * a row that is no key's goes with this generation, by which the next rollback to it knows that.
+ */
 static void
 go_on_tracking(const BfpgPlace *place, const char *name)
 {
 	bfpg_run_for_list(place, name, "UPDATE %1$sbloom_generation_part SET tracked = true WHERE name = $1 AND NOT tracked", SPI_OK_UPDATE);
+	if (SPI_processed > 0)
+		bfpg_run_for_list(place, name, "INSERT INTO %1$sbloom_absorbed VALUES ($1, 0, '', 0)", SPI_OK_INSERT);
+	bfpg_run_for_list(place, name, "SELECT FROM %1$sbloom_absorbed WHERE name = $1 AND back = 0 AND key = ''", SPI_OK_SELECT);
 	if (SPI_processed > 0)
 		ereport(WARNING,
 				(errmsg("list \"%s\" is rolled back to a version from before it was tracked", name),
