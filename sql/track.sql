@@ -30,9 +30,7 @@ select bloom_change('word', 1, true);
 select bloom_change('nowhere', 1, true);
 select bloom_change(null, 1, true);
 select bloom_lookup('word', 'x'), bloom_lookup_each('word', array['a', 'x', null, 'd']);
-call bloom_refresh('word');
-call bloom_refresh('word');
-call bloom_refresh('word');
+call bloom_refresh('word'); call bloom_refresh('word'); call bloom_refresh('word');
 select changes('word'), bloom_lookup('word', 'x');
 
 -- What is recorded: only keys whose answer changes, the old key before the new one.
@@ -55,11 +53,8 @@ insert into word values ('h', false), ('i', true) on conflict (w) do update set 
 select changes('word');
 with gone as (delete from word where w = 'i' returning *) insert into word select 'j', on_it from gone;
 with gone as (delete from word where w = 'j' returning *) insert into word select 'i', on_it from gone;
-begin;
-delete from word where w = 'i';
-insert into word values ('i', true);
-savepoint one;
-delete from word where w = 'i';
+begin; delete from word where w = 'i'; insert into word values ('i', true);
+savepoint one; delete from word where w = 'i';
 select bloom_lookup('word', 'i');
 rollback to one;
 select bloom_lookup('word', 'i');
@@ -243,8 +238,7 @@ call bloom_drop('chance');
 drop table chance;
 
 -- What can't track: each is an error of the statement that would have recorded something.
-create collation pg_temp.ignoring (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-create table other (k int primary key, v boolean, d int unique deferrable, p int, t timestamptz unique, n name unique, m numeric, o oid unique, i text collate pg_temp.ignoring unique);
+create collation pg_temp.ignoring (provider = icu, locale = 'und-u-ks-level2', deterministic = false); create table other (k int primary key, v boolean, d int unique deferrable, p int, t timestamptz unique, n name unique, m numeric, o oid unique, i text collate pg_temp.ignoring unique);
 create unique index on other (p) where p > 0;
 create unique index on other (m, k);
 insert into other values (1, true, 1, 1, now(), 'n', 1);
@@ -269,9 +263,7 @@ delete from other where k = 2;
 -- No list: nothing is recorded, and nothing refused.
 drop trigger track on other; drop trigger no_truncate on other;
 select triggers('nowhere', 'other', 'p');
-insert into other values (2, true);
-truncate other;
-insert into other values (1, true, 1, 1, now(), 'n', 1);
+insert into other values (2, true); truncate other; insert into other values (1, true, 1, 1, now(), 'n', 1);
 drop trigger track on other; drop trigger no_truncate on other;
 select bloom_change_trigger();
 -- Times that wrap.

@@ -305,8 +305,7 @@ sub warns
 	like(($db->try($statement))[2], $told, $name);
 	return;
 }
-warns("CALL bloom_untrack('pair'); CALL bloom_track('pair', 'pair', 'id'); CALL bloom_rollback('pair')", qr/WARNING: .* rolled back to a version from before it was tracked/, 'a rollback to before bloom_track');
-warns("CALL bloom_refresh('pair'); CALL bloom_rollback('pair')", qr/WARNING: .* rolled back to a version from before it was tracked/, 'and the next one to the same');
+warns("CALL bloom_untrack('pair'); CALL bloom_track('pair', 'pair', 'id'); CALL bloom_rollback('pair'); CALL bloom_refresh('pair'); CALL bloom_rollback('pair')", qr/(WARNING: [^\n]* rolled back to a version from before it was tracked.*){2}/s, 'two rollbacks to before bloom_track');
 warns("CALL bloom_refresh('pair'); CALL bloom_refresh('pair'); CALL bloom_rollback('pair'); CALL bloom_refresh('pair')", qr/\A\z/, 'another one');
 warns("ALTER TABLE pair DISABLE TRIGGER bloom_change_pair; CALL bloom_refresh('pair')", qr/WARNING: .* changes of table "pair" are not recorded/, 'a trigger that is disabled');
 warns("CALL bloom_track('pair', 'pair', 'id'); CREATE TABLE heir () INHERITS (pair); CALL bloom_refresh('pair')", qr/WARNING: .* changes of table "heir" are not recorded/, 'a table that inherits');
