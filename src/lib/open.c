@@ -93,16 +93,17 @@ read_header(const bloomfilter *filter, const opening *o, uint32_t number, uint64
 
 	if (code != BLOOMFILTER_OK)
 		return code;
-	if (o->paged)
+	if (o->paged && feed_who_part(&filter->who, number, bytes, at, &head))
 	{
-		if (!feed_who_part(&filter->who, number, bytes, at, &head))
-			return lbf_fail(o->detail, BLOOMFILTER_ERR_SET, o->path);
 		part->shape = head.shape;
 		part->bytes.length = (size_t) (feed_before(&head) + head.length);
 		return BLOOMFILTER_OK;
 	}
 	part->bytes.length = (size_t) left;
 	status = bf_any_read(bytes, left, &part->shape);
+	/* what a later program made isn't damaged */
+	if (o->paged && status != BF_BAD_VERSION)
+		return lbf_fail(o->detail, BLOOMFILTER_ERR_SET, o->path);
 	/* this rule comes after the one that needs the blocks */
 	return status == BF_OK || status == BF_BAD_EMPTY ? BLOOMFILTER_OK : lbf_fail_format(o->detail, status, o->path, bytes);
 }
