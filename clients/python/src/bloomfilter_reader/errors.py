@@ -18,7 +18,7 @@ class InvalidFilterError(BloomFilterError, ValueError):
     """The bytes are not a valid filter.
 
     `rule` is the word of the first broken rule in section 7 of FORMAT.md; "page" or "set"
-    where the page of a followed list is damaged, or its parts are none of one set.
+    where the page of a followed list is damaged, or its parts are damaged or none of one set.
     """
 
     rule = ""
