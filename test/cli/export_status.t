@@ -46,6 +46,7 @@ like((run('', 'status', '--json', 'www/users'))[1], qr/"known": false, "healthy"
 is((export())[0], 0, 'an empty index is exported');
 is((run('', 'status', '--quiet', 'www/users'))[0], 0, 'nothing is wrong');
 is(says('full_files_first'), 1, 'the first whole file has its reason');
+is((export('--dsn', 'host=/nowhere'))[0] . status_line('exporter'), '2', 'one that has not reached the server has no number yet');
 is(sprintf('%04o', (stat 'www/users/.status')[2] & 07777), '0600', 'the status is for its owner');
 begin('exporter', @export, '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet');
 ok(wait_for(30, sub { says('next_heartbeat') ne '' }), 'an exporter stays');

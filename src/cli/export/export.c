@@ -170,7 +170,10 @@ write_list(FILE *to, const list_folder *f)
 	if (m->serial == 0)
 		return;
 	feed_uuid_text(identity, m->identity);
-	fprintf(to, "list t %s\nidentity t %s\nexporter t %016" PRIx64 "\n", m->name, identity, f->exporter);
+	fprintf(to, "list t %s\nidentity t %s\n", m->name, identity);
+	/* 0 until it has reached the server */
+	if (f->exporter != 0)
+		fprintf(to, "exporter t %016" PRIx64 "\n", f->exporter);
 	fprintf(to, "serial s %" PRIu64 "\nrebuilt s %" PRIu64 "\n", m->content, m->epoch);
 	fprintf(to, "true_at a %" PRIu64 "\npublished a %" PRIu64 "\n", m->true_at, f->counts.exported);
 	if (f->plan->heartbeat != 0 && f->counts.exported != 0)
