@@ -42,6 +42,7 @@ my %harms = (
 	'a bit set' => sub { overwrite($_[0], 4096 + 64, "\xff") },
 	'zeros in its page' => sub { overwrite($_[0], 0, "\0" x 4096) },
 	'another serial' => sub { overwrite($_[0], 520, pack 'Q<', serial_of('s', 3)) },
+	'a byte more' => sub { open my $to, '>>', $_[0]; print $to 'x' },
 	'a damaged header' => sub { overwrite($_[0], 4096 + 10, "\xff") },
 	'an older file by cp' => sub { system('cp', 'older', $_[0]) },
 	'an older file by rename' => sub { replace('older', $_[0]) },
@@ -83,6 +84,7 @@ foreach my $harm (grep { ($ENV{HARMS} // $_) eq $_ } sort keys %harms)
 		}
 		ok(wait_for(60, sub { page_serial($file) == serial_of('s', 1) && lacks($file, @keys) eq '0' && ($told = told($file))->{exit} eq '0' && ($told->{serial} // '') eq serial_of('s', 1) }), "$harm, $when: all is there again")
 		  || diag('lacks ' . lacks($file, @keys) . ", exit " . ($told->{exit} // '') . ', wrong ' . ($told->{wrong} // '') . "\n" . slurp(".$name.log"));
+		like(slurp(".$name.log"), qr/was written to or made longer by another program/, 'which is said') if "$harm, $when" eq 'a byte more, alive';
 		# it goes on from there
 		serve('s', 2);
 		ok(wait_for(60, sub { page_serial($file) == serial_of('s', 2) && lacks($file, @keys, 1101 .. 1200) eq '0' && (told($file)->{serial} // '') eq serial_of('s', 2) }), 'the next keys come')

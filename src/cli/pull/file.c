@@ -354,6 +354,13 @@ is_sound(const list_file *file)
 	return parts_sum(&file->kept, &sum) && sum == file->kept.now.content.sum && table_is_right(file);
 }
 
+static bool
+make_again(list_file *file, const char *what)
+{
+	complain("\"%s\" %s by another program, and is made again", file->path, what);
+	return file_again(file, NULL, 0, 0);
+}
+
 /* The same file, which another program may have written to. */
 static bool
 check_content(list_file *file)
@@ -364,7 +371,7 @@ check_content(list_file *file)
 		return true;
 	file_wrote(file);
 	if (file->writes % 2 == 0 && is_sound(file))
-		return page || file_again(file, NULL, 0, 0);
+		return page || make_again(file, "was written to or made longer");
 	if (!page)
 	{
 		mark_lost(file);
@@ -398,8 +405,7 @@ restore_name(list_file *file)
 		return file_refuse_list(file, f.who.name, file->kept.who.name);
 	if (what == NOT_OURS || what == UNREADABLE)
 		return file_refuse(file, "identity", "was replaced by something else, which is left alone: remove it");
-	complain("\"%s\" was removed or replaced by another program, and is made again", file->path);
-	return file_again(file, NULL, 0, 0);
+	return make_again(file, "was removed or replaced");
 }
 
 /* FOREIGN becomes MINE, as soon as there is room. */
