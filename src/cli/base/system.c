@@ -163,7 +163,7 @@ read_file(int folder, const char *name, size_t most, size_t *length)
 
 	if (fd < 0)
 		return NULL;
-	error = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? EFBIG : EINVAL;
+	error = fstat(fd, &st) != 0 ? EIO : S_ISREG(st.st_mode) ? EFBIG : S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
 	if (error == EFBIG && (uint64_t) st.st_size <= most)
 	{
 		*length = (size_t) st.st_size;

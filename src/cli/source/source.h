@@ -131,7 +131,7 @@ extern bool source_refuse(source *s, const char *reason);
 /* The number in the first row's field. */
 extern int64_t source_number(const PGresult *rows, int column);
 
-/* The one row of a query of this name; NULL if it isn't there, which problem says with the name. */
+/* These rows if they are one row; else NULL, and problem, a format of one %s, is said of this name. */
 extern PGresult *source_row(PGresult *rows, const char *problem, const char *name);
 
 /* ------------------------------------------------------------------------
