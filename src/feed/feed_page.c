@@ -172,7 +172,7 @@ feed_who_part(const feed_who *who, uint32_t number, const uint8_t *header, uint6
 	uint64_t	end;
 
 	if (*at > who->length || who->length - *at < FEED_FRONT_BYTES ||
-		feed_part_read(header, FEED_FRONT_BYTES, part) != NULL || !feed_part_is_stripped(part) || part->shape.level[0].part != number || part->shape.level[0].parts != who->parts ||
+		feed_part_read(header, FEED_FRONT_BYTES, part) != NULL || !feed_part_is_stripped(part) || !feed_is_part(part, number, who->parts) ||
 		part->length > who->length - *at - feed_before(part))
 		return false;
 	part->at = *at;

@@ -65,6 +65,13 @@ feed_level_at(const feed_part *part, unsigned level)
 	return feed_front(part) - feed_before(part) + bf_shape_offset(&part->shape, level);
 }
 
+/* Whether it is the part of this number, from 0 on, of a list of so many. */
+static inline bool
+feed_is_part(const feed_part *part, uint32_t number, uint32_t count)
+{
+	return part->shape.level[0].part == number && part->shape.level[0].parts == count;
+}
+
 /* Whether any of a list's parts is exact: then no bit of it may be set by itself. */
 extern bool feed_are_exact(const feed_part *parts, uint32_t count);
 

@@ -165,7 +165,7 @@ is_of_part(const walk *w, uint32_t part)
 	for (i = 0; i < was->levels; i++)
 		if (now->level[i].blocks != was->level[i].blocks || now->level[i].log2_block_bits != was->level[i].log2_block_bits)
 			return false;
-	return now->levels == was->levels && now->level[0].part == part && now->level[0].parts == w->count &&
+	return now->levels == was->levels && feed_is_part(&w->part, part, w->count) &&
 		(was->levels > 1 || now->level[0].bits_set == 0);
 }
 

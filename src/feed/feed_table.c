@@ -132,24 +132,30 @@ slot_sum(const uint8_t *slot)
 	return bf_load_le64(slot + FEED_SLOT_STATE) == 0 ? 0 : bf_hash(slot, FEED_ENTRY_BYTES, 0);
 }
 
-uint8_t *
-feed_table_set(uint8_t *slots, unsigned log2_slots, const feed_entry *entry, feed_table *table)
+bool
+feed_slot_set(uint8_t *slot, const feed_entry *entry, feed_table *table)
 {
-	uint64_t	found = feed_table_find(slots, log2_slots, entry);
-	uint8_t    *slot = slots + found * FEED_ENTRY_BYTES;
-	uint64_t	was;
+	uint64_t	was = bf_load_le64(slot + FEED_SLOT_STATE);
 
-	if (found >> log2_slots != 0)
-		return NULL;
-	was = bf_load_le64(slot + FEED_SLOT_STATE);
 	if (was >= entry->state)
-		return slot;
-	slots[feed_bit_at(entry->hash, log2_slots)] |= feed_bit(entry->hash, log2_slots);
+		return false;
 	table->count += was == 0;
 	table->sum -= slot_sum(slot);
 	feed_entry_write(entry, slot);
 	table->sum += slot_sum(slot);
-	return slot;
+	return true;
+}
+
+bool
+feed_table_set(uint8_t *slots, unsigned log2_slots, const feed_entry *entry, feed_table *table)
+{
+	uint64_t	found = feed_table_find(slots, log2_slots, entry);
+
+	if (found >> log2_slots != 0)
+		return false;
+	slots[feed_bit_at(entry->hash, log2_slots)] |= feed_bit(entry->hash, log2_slots);
+	(void) feed_slot_set(slots + found * FEED_ENTRY_BYTES, entry, table);
+	return true;
 }
 
 bool

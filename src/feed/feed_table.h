@@ -139,8 +139,11 @@ typedef struct feed_table
 	uint64_t	sum;			/* of all slots that aren't empty; 0: entries are coming in */
 } feed_table;
 
-/* Sets an entry in a whole table that nobody reads, where its slot's state is less.  The slot; NULL: there is no room. */
-extern uint8_t *feed_table_set(uint8_t *slots, unsigned log2_slots, const feed_entry *entry, feed_table *table);
+/* What an entry makes of the slot that was found for it, counted in *table.  False: nothing, as the slot's state isn't less. */
+extern bool feed_slot_set(uint8_t *slot, const feed_entry *entry, feed_table *table);
+
+/* Sets an entry in a whole table that nobody reads yet; false: there is no room. */
+extern bool feed_table_set(uint8_t *slots, unsigned log2_slots, const feed_entry *entry, feed_table *table);
 
 /*
  * Counts and sums all slots: of *table count and sum are set.  False: an entry isn't found from

@@ -15,6 +15,9 @@
  */
 #include "feed_table.h"
 
+/* Of an entry's slot where hash and tag end. */
+#define KEY_BYTES (FEED_ENTRY_BYTES - 8)
+
 static bool
 store_word(const feed_io *io, unsigned at, uint64_t value)
 {
@@ -27,19 +30,24 @@ store_word(const feed_io *io, unsigned at, uint64_t value)
 static bool
 store_entry(const feed_io *io, const feed_who *who, uint8_t *slots, const feed_entry *entry, feed_table *table)
 {
-	uint64_t	count = table->count;
-	const uint8_t *slot = feed_table_set(slots, who->log2_slots, entry, table);
+	uint64_t	found = feed_table_find(slots, who->log2_slots, entry);
+	uint8_t    *slot = slots + found * FEED_ENTRY_BYTES;
+	uint64_t	at = feed_table_at(who) + found * FEED_ENTRY_BYTES;
 	uint64_t	bit_at = feed_bit_at(entry->hash, who->log2_slots);
-	uint64_t	at = feed_table_at(who);
+	uint64_t	count = table->count;
 
-	if (slot == NULL)
+	if (found >> who->log2_slots != 0)
 		return false;
-	if (table->count > count &&
-		(!io->write(io->state, slots + bit_at, 1, at + bit_at) ||
-		 !io->write(io->state, slot, FEED_SLOT_STATE, at + (uint64_t) (slot - slots))))
-		return false;
-	slot += FEED_SLOT_STATE;
-	return io->write(io->state, slot, FEED_ENTRY_BYTES - FEED_SLOT_STATE, at + (uint64_t) (slot - slots));
+	if (!feed_slot_set(slot, entry, table))
+		return true;
+	if (table->count > count)
+	{
+		slots[bit_at] |= feed_bit(entry->hash, who->log2_slots);
+		if (!io->write(io->state, slots + bit_at, 1, feed_table_at(who) + bit_at) ||
+			!io->write(io->state, slot, KEY_BYTES, at))
+			return false;
+	}
+	return io->write(io->state, slot + KEY_BYTES, FEED_ENTRY_BYTES - KEY_BYTES, at + KEY_BYTES);
 }
 
 bool

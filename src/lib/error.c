@@ -51,13 +51,16 @@ bloomfilter_strerror(int code)
 	return text == NULL ? "unknown error" : text;
 }
 
-/* Of a long path the end says more than the beginning, and the text, which is short, says most. */
+/* Of a long path the end says more than the beginning, and the text says most. */
 static void
 write_detail(char *line, size_t size, const char *subject, const char *text)
 {
-	size_t		length = strlen(subject) + strlen(text) + sizeof "...: ";
-	size_t		cut = length > size ? length - size : 0;
+	size_t		length = strlen(subject);
+	size_t		used = length + strlen(text) + sizeof "...: ";
+	size_t		cut = used > size ? used - size : 0;
 
+	if (cut > length)
+		cut = length;
 	snprintf(line, size, "%s%s: %s", cut > 0 ? "..." : "", subject[0] == '\0' ? "\"\"" : subject + cut, text);
 }
 

@@ -117,7 +117,8 @@ CREATE TABLE bloom_change (
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);
 COMMENT ON TABLE bloom_change IS 'keys of published lists that were changed since the list was published';
 
--- Which versions the generations of a list have absorbed; the empty key is no key's: it says that a generation is from before bloom_track.
+-- Which versions the generations of a list have absorbed.  The empty key, which no key has, stands for a
+-- generation from before bloom_track that a rollback made the current one.
 CREATE TABLE bloom_absorbed (
 	name text COLLATE "C" NOT NULL,
 	back smallint NOT NULL,

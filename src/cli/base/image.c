@@ -61,7 +61,7 @@ image_read(list_image *image, uint32_t count, filter_getter get, void *state, ui
 		problem = get(state, i, &filters[i], &length);
 		if (problem == NULL)
 			problem = feed_part_check(filters[i], length, &parts[i]);
-		if (problem == NULL && (parts[i].shape.level[0].part != i || parts[i].shape.level[0].parts != count))
+		if (problem == NULL && !feed_is_part(&parts[i], i, count))
 			problem = "another part";
 	}
 	if (problem == NULL)

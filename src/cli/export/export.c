@@ -251,8 +251,9 @@ static bool
 image_has_part(void *state, const feed_part *part)
 {
 	const list_image *image = state;
+	const bf_header *head = &part->shape.level[0];
 
-	return part->shape.level[0].parts == image->count && feed_part_is(part, &image->parts[part->shape.level[0].part], image->bodies[part->shape.level[0].part]);
+	return head->parts == image->count && feed_part_is(part, &image->parts[head->part], image->bodies[head->part]);
 }
 
 /* What the folder has, which the next look goes on from. */

@@ -272,7 +272,7 @@ check_part(follower *f, const offer *o, uint32_t which)
 		return pull_refuse(f, "disk", "cannot map what came");
 	problem = feed_part_check(bytes, length, &part);
 	munmap(bytes, (size_t) length);
-	if (problem == NULL && (part.shape.level[0].part != which || part.shape.level[0].parts != o->count || length != FEED_HEADER_BYTES + file->made.parts[which].length))
+	if (problem == NULL && (!feed_is_part(&part, which, o->count) || length != FEED_HEADER_BYTES + file->made.parts[which].length))
 		problem = "another part";
 	if (problem != NULL)
 		return pull_refuse(f, "damaged", problem);

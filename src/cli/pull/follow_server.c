@@ -193,13 +193,14 @@ static bool
 file_has_part(void *state, const feed_part *part)
 {
 	list_file  *file = state;
+	const bf_header *head = &part->shape.level[0];
 	const feed_part *here;
 	uint8_t    *body;
 	bool		has;
 
-	if (part->shape.level[0].parts != file->kept.who.parts)
+	if (head->parts != file->kept.who.parts)
 		return false;
-	here = &file->kept.parts[part->shape.level[0].part];
+	here = &file->kept.parts[head->part];
 	body = allocate(NULL, (size_t) here->length, 1);
 	has = (read_all(file->kept.fd, body, (size_t) here->length, feed_body_at(here)) || file_lose(file, "disk", strerror(errno))) &&
 		feed_part_is(part, here, body);

@@ -118,7 +118,7 @@ read_header(const PGresult *headers, uint32_t part, feed_part *header)
 	const char *problem = feed_part_read((const uint8_t *) PQgetvalue(headers, (int) part, 0),
 										 (uint64_t) PQgetlength(headers, (int) part, 0), header);
 
-	if (problem == NULL && (header->shape.level[0].part != part || header->shape.level[0].parts != (uint32_t) PQntuples(headers)))
+	if (problem == NULL && !feed_is_part(header, part, (uint32_t) PQntuples(headers)))
 		problem = "another part";
 	return problem;
 }

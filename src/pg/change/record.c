@@ -59,7 +59,10 @@ plan_in(const char *schema)
 #define MOST_INDEX_BYTES (BLCKSZ / 3 - 24)
 #define LONG_KEY_BYTES (BLCKSZ / 4)
 
-/* The index of bloom_absorbed has one column more than that of bloom_change: a key that it refuses, and the other takes, would make each publish fail. */
+/*
+ * The index of bloom_absorbed has one column more than that of bloom_change: a key that it refuses, and the
+ * other takes, would make each publish fail.
+ */
 static void
 check_length(Oid schema, Datum list, Datum key)
 {

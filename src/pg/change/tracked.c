@@ -97,26 +97,26 @@ find_column(const TriggerData *trigger, int argument)
 	return column;
 }
 
-/* Where no trigger can. */
+/* What to do where no trigger can record changes. */
 static const char *
 by_hand(Oid schema, const char *list)
 {
-	return psprintf("%s, then %s, and bloom_change for each key", bfpg_call_text(schema, "bloom_untrack", list), bfpg_call_text(schema, "bloom_track", list));
+	return psprintf("%s, then %s, and bloom_change for each key",
+					bfpg_call_text(schema, "bloom_untrack", list), bfpg_call_text(schema, "bloom_track", list));
 }
 
-/* A query can make a key of such a column by an expression, which a trigger's arguments have not. */
+/* The hint for other keys, an expression, is none here: a trigger's argument is a column. */
 static void
-check_type(const TriggerData *trigger, Oid schema, Form_pg_attribute key)
+refuse_type(const TriggerData *trigger, Oid schema, Form_pg_attribute key)
 {
-	BfpgKeyCoder coder;
+	const char *list = trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST];
 
-	if (bfpg_find_key_type(getBaseType(key->atttypid), &coder) && (!OidIsValid(key->attcollation) || get_collation_isdeterministic(key->attcollation)))
-		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(trigger->tg_relation), trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST]),
-			 errdetail("No trigger can record column \"%s\", since its type %s or its collation is none of those that a live index can have.", NameStr(key->attname), format_type_be(key->atttypid)),
-			 errhint("%s.", by_hand(schema, trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST]))));
+			 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(trigger->tg_relation), list),
+			 errdetail("No trigger can record column \"%s\", since its type %s or its collation is none of those that a live index can have.",
+					   NameStr(key->attname), format_type_be(key->atttypid)),
+			 errhint("%s.", by_hand(schema, list))));
 }
 
 static void
@@ -128,8 +128,8 @@ find_columns(const TriggerData *trigger, BfpgTracked *tracked)
 	tracked->key = find_column(trigger, BFPG_TRACKED_KEY);
 	key = TupleDescAttr(RelationGetDescr(trigger->tg_relation), tracked->key - 1);
 	tracked->type = key->atttypid;
-	check_type(trigger, tracked->schema, key);
-	bfpg_column_coder(key->atttypid, key->attcollation, &tracked->coder);
+	if (!bfpg_find_column_coder(key->atttypid, key->attcollation, &tracked->coder))
+		refuse_type(trigger, tracked->schema, key);
 	tracked->value = 0;
 	if (trigger->tg_trigger->tgnargs == BFPG_TRACKED_VALUE)
 		return;

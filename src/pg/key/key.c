@@ -131,16 +131,24 @@ make_coder(FunctionCallInfo fcinfo, int argno, bool array, BfpgKeyCoder *coder)
 		bfpg_check_collation(PG_GET_COLLATION());
 }
 
-void
-bfpg_column_coder(Oid type, Oid collation, BfpgKeyCoder *coder)
+bool
+bfpg_find_column_coder(Oid type, Oid collation, BfpgKeyCoder *coder)
 {
 	memset(coder, 0, sizeof(*coder));
 	coder->context = CurrentMemoryContext;
 	type = base_type(type);
-	if (!bfpg_find_key_type(type, coder))
-		bfpg_refuse_type(type);
-	if (OidIsValid(get_typcollation(type)))
-		bfpg_check_collation(collation);
+	return bfpg_find_key_type(type, coder) &&
+		(!OidIsValid(get_typcollation(type)) || (OidIsValid(collation) && get_collation_isdeterministic(collation)));
+}
+
+void
+bfpg_column_coder(Oid type, Oid collation, BfpgKeyCoder *coder)
+{
+	if (bfpg_find_column_coder(type, collation, coder))
+		return;
+	if (coder->type == BF_KEY_NONE)
+		bfpg_refuse_type(base_type(type));
+	bfpg_check_collation(collation);
 }
 
 void *

@@ -57,7 +57,10 @@ struct BfpgKeyCoder
 	struct BfpgRow *row;		/* of a key of several columns, see key_row.c */
 };
 
-/* The coder for values of a column, or of an index's expression. */
+/* The coder for values of a column, or of an index's expression; false: they can be no keys, or their collation is none for keys. */
+extern bool bfpg_find_column_coder(Oid type, Oid collation, BfpgKeyCoder *coder);
+
+/* The same, or an error that says why. */
 extern void bfpg_column_coder(Oid type, Oid collation, BfpgKeyCoder *coder);
 
 /*

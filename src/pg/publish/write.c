@@ -387,7 +387,7 @@ bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last)
 
 /*
  * A tracked list stays so: else removed keys came back.  What changed before bloom_track no trigger has recorded:
- * the empty key, which is no key's, is absorbed by this generation, so that the next rollback to it knows that.
+ * so the generation gets the row of the empty key, which no key has, by which the next rollback to it knows that.
  */
 static void
 go_on_tracking(const BfpgPlace *place, const char *name)
